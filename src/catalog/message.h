@@ -1,0 +1,58 @@
+// What the program says to its users, in every language it speaks. Everything but log lines has a row
+// here: views, reasons, events, command-line errors. Constant data, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "catalog/metric.h"
+
+namespace gpusight::catalog {
+
+enum class MessageId : uint16_t {
+  kNone,
+  // why a value is absent (model::Reason, in its order)
+  kReasonNotSupported, kReasonNoPermission, kReasonAsleep, kReasonBusy, kReasonLost, kReasonStale,
+  kReasonDriverError, kReasonImplausible, kReasonWarmingUp, kReasonDisabled, kReasonHidden,
+  kReasonUnknown,
+  // the state of a source of readings
+  kSourceStarting, kSourceRunning, kSourceSimulated, kSourceStuck, kSourceDegraded,
+  kSourceReleasedForSleep,
+  // why no NVIDIA GPU is seen
+  kNvmlNothingOnBus, kNvmlNoDriver, kNvmlOtherDriver, kNvmlLibraryMissing, kNvmlLibraryUnusable,
+  kNvmlLibraryUntrusted, kNvmlWrongArchitecture, kNvmlStubLibrary, kNvmlVersionMismatch,
+  kNvmlNoPermission, kNvmlAccessRevoked, kNvmlAllAsleep, kNvmlNoDevices, kNvmlInitFailed,
+  // the simulated machine
+  kSimulatedBadge, kSimulatedOffer, kSimulatedServing, kSimulatedMissing,
+  // events
+  kEventXid, kEventThrottleBegin, kEventThrottleEnd, kEventDeviceLost, kEventDeviceBack,
+  kEventDeviceAsleep, kEventDeviceAwake, kEventDriverReload, kEventMigChange, kEventClockJump,
+  kEventProcessStart, kEventProcessExit, kEventDaemonStart, kEventDaemonStop,
+  // command line and environment
+  kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
+  kUsageUnexpectedArgument, kUsageMissingArgument,
+  kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
+  kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
+  kDaemonUnreachable, kServeReady, kServeSocket, kNoDevices, kNothingToShow,
+  // titles and words of views
+  kWordGpu, kWordName, kWordMemory, kWordPower, kWordTemperature, kWordUtilization, kWordProcesses,
+  kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,
+  kCount,
+};
+
+struct MessageRow {
+  MessageId id;
+  std::string_view key;  // stable, for machines: "nvml.no_driver"
+  Text text;             // {0}, {1}, … stand for the arguments
+};
+
+std::span<const MessageRow> messages();
+const MessageRow& message(MessageId id);
+const MessageRow* find_message(std::string_view key);
+
+// The text with its arguments filled in; a missing argument stays visible as {n}.
+std::string format_message(MessageId id, Lang lang, std::span<const std::string> arguments = {});
+
+}  // namespace gpusight::catalog

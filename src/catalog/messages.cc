@@ -1,0 +1,148 @@
+// THE table of messages. To add one: an enumerator in message.h at the same place and a row here.
+#include "catalog/message.h"
+
+#include <algorithm>
+
+namespace gpusight::catalog {
+namespace {
+
+using enum MessageId;
+
+constexpr MessageRow kMessages[] = {
+    {kNone, "none", {"", ""}},
+    {kReasonNotSupported, "reason.not_supported", {"not supported by this device or driver", "此设备或驱动不支持"}},
+    {kReasonNoPermission, "reason.no_permission", {"not permitted to gpusight", "gpusight 没有权限"}},
+    {kReasonAsleep, "reason.asleep", {"the device sleeps and is left asleep", "设备正在休眠，不予唤醒"}},
+    {kReasonBusy, "reason.busy", {"the driver has not answered yet", "驱动尚未应答"}},
+    {kReasonLost, "reason.lost", {"the device is lost", "设备已丢失"}},
+    {kReasonStale, "reason.stale", {"the last reading is too old", "上次读数已过期"}},
+    {kReasonDriverError, "reason.driver_error", {"the driver reported an error", "驱动报告错误"}},
+    {kReasonImplausible, "reason.implausible", {"the driver gave a number that cannot be", "驱动给出了不可能的数值"}},
+    {kReasonWarmingUp, "reason.warming_up", {"needs two readings, the first is taken", "需要两次读数，已取第一次"}},
+    {kReasonDisabled, "reason.disabled", {"switched off in the configuration", "已在配置中关闭"}},
+    {kReasonHidden, "reason.hidden", {"not shown to this caller", "对当前访问者隐藏"}},
+    {kReasonUnknown, "reason.unknown", {"not known why", "原因未知"}},
+
+    {kSourceStarting, "source.starting", {"starting", "正在启动"}},
+    {kSourceRunning, "source.running", {"{0} devices, driver {1}", "{0} 个设备，驱动 {1}"}},
+    {kSourceSimulated, "source.simulated", {"SIMULATED: {0} devices, driver {1}", "模拟：{0} 个设备，驱动 {1}"}},
+    {kSourceStuck, "source.stuck", {"the driver has not answered for {0} s; opening it again waits", "驱动已 {0} 秒未应答；重新打开需等待"}},
+    {kSourceDegraded, "source.degraded", {"{0} of {1} devices answer; trying again in {2} s", "{1} 个设备中 {0} 个有应答；{2} 秒后重试"}},
+    {kSourceReleasedForSleep, "source.released_for_sleep", {"let go of the idle devices so that they can sleep", "已释放空闲设备，使其可以休眠"}},
+
+    {kNvmlNothingOnBus, "nvml.nothing_on_bus", {"no NVIDIA device on the PCI bus", "PCI 总线上没有 NVIDIA 设备"}},
+    {kNvmlNoDriver, "nvml.no_driver", {"NVIDIA device at {0}, but no driver is loaded for it: install the NVIDIA driver or load its module", "{0} 处有 NVIDIA 设备，但未加载驱动：请安装 NVIDIA 驱动或加载其内核模块"}},
+    {kNvmlOtherDriver, "nvml.other_driver", {"NVIDIA device at {0} is held by the driver {1}, which has no NVML", "{0} 处的 NVIDIA 设备由驱动 {1} 占用，该驱动不提供 NVML"}},
+    {kNvmlLibraryMissing, "nvml.library_missing", {"the driver's library libnvidia-ml.so.1 is not found ({0})", "找不到驱动库 libnvidia-ml.so.1（{0}）"}},
+    {kNvmlLibraryUnusable, "nvml.library_unusable", {"{0} is not a usable NVML: {1}", "{0} 不是可用的 NVML：{1}"}},
+    {kNvmlLibraryUntrusted, "nvml.library_untrusted", {"{0} is refused: run as root, a library named by hand must belong to root and be writable by nobody else", "拒绝加载 {0}：以 root 运行时，手动指定的库必须属于 root 且他人不可写"}},
+    {kNvmlWrongArchitecture, "nvml.wrong_architecture", {"{0} is built for another processor ({1})", "{0} 是为其他处理器（{1}）构建的"}},
+    {kNvmlStubLibrary, "nvml.stub_library", {"{0} is the CUDA toolkit's stub, not the driver's library", "{0} 是 CUDA 工具包的桩库，不是驱动库"}},
+    {kNvmlVersionMismatch, "nvml.version_mismatch", {"the driver was upgraded: kernel module {0}, library {1}; reboot or reload the module", "驱动已升级：内核模块 {0}，库 {1}；请重启或重新加载模块"}},
+    {kNvmlNoPermission, "nvml.no_permission", {"no permission to open the NVIDIA device files: {0}", "没有权限打开 NVIDIA 设备文件：{0}"}},
+    {kNvmlAccessRevoked, "nvml.access_revoked", {"access to the NVIDIA devices was taken away from this container; create it again", "此容器对 NVIDIA 设备的访问已被收回，请重新创建容器"}},
+    {kNvmlAllAsleep, "nvml.all_asleep", {"all NVIDIA devices sleep and are left asleep", "所有 NVIDIA 设备都在休眠，不予唤醒"}},
+    {kNvmlNoDevices, "nvml.no_devices", {"the driver is loaded but knows no device", "驱动已加载，但没有发现设备"}},
+    {kNvmlInitFailed, "nvml.init_failed", {"the driver's library does not start: {0}", "驱动库无法启动：{0}"}},
+
+    {kSimulatedBadge, "simulated.badge", {"SIMULATED", "模拟"}},
+    {kSimulatedOffer, "simulated.offer", {"to see gpusight with the simulated machine: gpusight sim h100-training -- gpusight {0}", "用模拟机器查看 gpusight：gpusight sim h100-training -- gpusight {0}"}},
+    {kSimulatedServing, "simulated.serving", {"serving the SIMULATED machine {0}: none of its devices exist", "正在提供模拟机器 {0}：其中的设备都不存在"}},
+    {kSimulatedMissing, "simulated.missing", {"the simulated machine is not installed: looked for {0}", "未安装模拟机器：已查找 {0}"}},
+
+    {kEventXid, "event.xid", {"XID {0}: {1}", "XID {0}：{1}"}},
+    {kEventThrottleBegin, "event.throttle_begin", {"clocks held down: {0}", "时钟被压低：{0}"}},
+    {kEventThrottleEnd, "event.throttle_end", {"clocks free again: {0}, after {1} s", "时钟恢复：{0}，持续 {1} 秒"}},
+    {kEventDeviceLost, "event.device_lost", {"device lost: {0}", "设备丢失：{0}"}},
+    {kEventDeviceBack, "event.device_back", {"device back after {0} s", "设备在 {0} 秒后恢复"}},
+    {kEventDeviceAsleep, "event.device_asleep", {"device fell asleep", "设备进入休眠"}},
+    {kEventDeviceAwake, "event.device_awake", {"device woke up", "设备被唤醒"}},
+    {kEventDriverReload, "event.driver_reload", {"driver opened again: {0}", "驱动已重新打开：{0}"}},
+    {kEventMigChange, "event.mig_change", {"MIG configuration changed", "MIG 配置已更改"}},
+    {kEventClockJump, "event.clock_jump", {"wall clock jumped by {0} s", "系统时钟跳变 {0} 秒"}},
+    {kEventProcessStart, "event.process_start", {"process {0} started on the device", "进程 {0} 开始使用设备"}},
+    {kEventProcessExit, "event.process_exit", {"process {0} left the device", "进程 {0} 离开设备"}},
+    {kEventDaemonStart, "event.daemon_start", {"gpusight {0} started", "gpusight {0} 已启动"}},
+    {kEventDaemonStop, "event.daemon_stop", {"gpusight stopped", "gpusight 已停止"}},
+
+    {kUsageUnknownCommand, "usage.unknown_command", {"there is no command {0}", "没有命令 {0}"}},
+    {kUsageUnknownOption, "usage.unknown_option", {"there is no option {0}", "没有选项 {0}"}},
+    {kUsageMissingValue, "usage.missing_value", {"the option {0} needs a value", "选项 {0} 需要一个值"}},
+    {kUsageBadValue, "usage.bad_value", {"{0} cannot be {1}: {2}", "{0} 不能是 {1}：{2}"}},
+    {kUsageUnknownMetric, "usage.unknown_metric", {"there is no metric {0}; `gpusight metrics` lists them", "没有指标 {0}；用 `gpusight metrics` 查看"}},
+    {kUsageUnexpectedArgument, "usage.unexpected_argument", {"{0} is not expected here", "此处不应有 {0}"}},
+    {kUsageMissingArgument, "usage.missing_argument", {"{0} is missing", "缺少 {0}"}},
+    {kConfigUnreadable, "config.unreadable", {"cannot read {0}: {1}", "无法读取 {0}：{1}"}},
+    {kConfigSyntax, "config.syntax", {"{0}, line {1}: {2}", "{0} 第 {1} 行：{2}"}},
+    {kConfigUnknownKey, "config.unknown_key", {"{0}, line {1}: there is no key {2}", "{0} 第 {1} 行：没有键 {2}"}},
+    {kConfigBadValue, "config.bad_value", {"{0}, line {1}: {2} cannot be {3}: {4}", "{0} 第 {1} 行：{2} 不能是 {3}：{4}"}},
+    {kDidYouMean, "usage.did_you_mean", {"did you mean {0}?", "您是否想输入 {0}？"}},
+    {kListenInUse, "listen.in_use", {"{0} is in use by another program; stop it or choose another address with --listen", "{0} 已被其他程序占用；请停止该程序或用 --listen 选择其他地址"}},
+    {kListenFailed, "listen.failed", {"cannot listen on {0}: {1}", "无法监听 {0}：{1}"}},
+    {kListenNotLoopback, "listen.not_loopback", {"{0} is not this machine's loopback: gpusight listens beyond it only with TLS and tokens, which are not configured", "{0} 不是本机回环地址：仅在配置了 TLS 和令牌时才监听其他地址，而目前没有配置"}},
+    {kSocketInUse, "listen.socket_in_use", {"another gpusight answers at {0}", "另一个 gpusight 正在 {0} 应答"}},
+    {kStateNotWritable, "state.not_writable", {"cannot write to {0} ({1}); going on without remembering across restarts", "无法写入 {0}（{1}）；继续运行，但重启后不保留状态"}},
+    {kAlreadyRunning, "daemon.already_running", {"another gpusight uses the state directory {0}", "另一个 gpusight 正在使用状态目录 {0}"}},
+    {kDaemonUnreachable, "daemon.unreachable", {"the daemon at {0} does not answer: {1}", "{0} 的守护进程没有应答：{1}"}},
+    {kServeReady, "serve.ready", {"gpusight is at {0}", "gpusight 地址：{0}"}},
+    {kServeSocket, "serve.socket", {"local socket {0}", "本地套接字 {0}"}},
+    {kNoDevices, "view.no_devices", {"no GPU: {0}", "没有 GPU：{0}"}},
+    {kNothingToShow, "view.nothing", {"nothing to show", "没有可显示的内容"}},
+
+    {kWordGpu, "word.gpu", {"GPU", "GPU"}},
+    {kWordName, "word.name", {"Name", "名称"}},
+    {kWordMemory, "word.memory", {"Memory", "显存"}},
+    {kWordPower, "word.power", {"Power", "功率"}},
+    {kWordTemperature, "word.temperature", {"Temp", "温度"}},
+    {kWordUtilization, "word.utilization", {"Util", "利用率"}},
+    {kWordProcesses, "word.processes", {"Processes", "进程"}},
+    {kWordState, "word.state", {"State", "状态"}},
+    {kWordHost, "word.host", {"Host", "主机"}},
+    {kWordUser, "word.user", {"User", "用户"}},
+    {kWordLostSince, "word.lost_since", {"LOST since {0}", "自 {0} 起丢失"}},
+    {kWordAsleep, "word.asleep", {"asleep", "休眠"}},
+    {kWordBusy, "word.busy", {"busy", "忙"}},
+    {kWordNotAvailable, "word.not_available", {"n/a", "无"}},
+};
+
+consteval bool rows_are_sound() {
+  for (size_t i = 0; i < std::size(kMessages); ++i) {
+    if (static_cast<size_t>(kMessages[i].id) != i || kMessages[i].key.empty()) return false;
+    if (i > 0 && (kMessages[i].text.en.empty() || kMessages[i].text.zh.empty())) return false;
+    for (size_t j = 0; j < i; ++j) {
+      if (kMessages[i].key == kMessages[j].key) return false;
+    }
+  }
+  return true;
+}
+
+static_assert(std::size(kMessages) == static_cast<size_t>(kCount), "one row for each MessageId");
+static_assert(rows_are_sound(), "order, key or texts of a message");
+
+}  // namespace
+
+std::span<const MessageRow> messages() { return kMessages; }
+const MessageRow& message(MessageId id) { return kMessages[static_cast<size_t>(id)]; }
+
+const MessageRow* find_message(std::string_view key) {
+  const auto row = std::ranges::find(kMessages, key, &MessageRow::key);
+  return row == std::end(kMessages) ? nullptr : &*row;
+}
+
+std::string format_message(MessageId id, Lang lang, std::span<const std::string> arguments) {
+  const std::string_view pattern = message(id).text.in(lang);
+  std::string out;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const bool is_slot = pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}';
+    const size_t slot = is_slot ? static_cast<size_t>(pattern[i + 1] - '0') : arguments.size();
+    if (slot < arguments.size()) {
+      out += arguments[slot];
+      i += 2;
+    } else {
+      out += pattern[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace gpusight::catalog

@@ -1,0 +1,139 @@
+#include "platform/root_fs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "base/fd.h"
+#include "base/text.h"
+
+namespace gpusight::platform {
+namespace {
+
+Code code_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENODEV: return Code::kNotFound;
+    case EACCES:
+    case EPERM: return Code::kPermissionDenied;
+    default: return Code::kIo;
+  }
+}
+
+Status failure(std::string_view path, int error) {
+  return {code_of(error), std::string(path) + ": " + std::generic_category().message(error)};
+}
+
+}  // namespace
+
+std::string RootFs::real_path(std::string_view path) const {
+  if (is_real()) return std::string(path);
+  return root_ + std::string(path);
+}
+
+Status RootFs::read_into(std::string_view path, std::string& buffer, size_t limit) const {
+  buffer.clear();
+  const UniqueFd fd(::open(real_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) return failure(path, errno);
+  constexpr size_t kStep = 16384;
+  while (buffer.size() < limit) {
+    const size_t old = buffer.size();
+    const size_t want = std::min(kStep, limit - old);
+    buffer.resize(old + want);
+    const ssize_t got = ::read(fd.get(), buffer.data() + old, want);
+    const int error = errno;
+    buffer.resize(old + std::max<ssize_t>(got, 0));
+    if (got == 0) break;
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) return failure(path, error);
+  }
+  return {};
+}
+
+Result<std::string> RootFs::read(std::string_view path, size_t limit) const {
+  std::string text;
+  TRY(read_into(path, text, limit));
+  return text;
+}
+
+std::optional<std::string> RootFs::read_trimmed(std::string_view path, size_t limit) const {
+  const Result<std::string> text = read(path, limit);
+  if (!text.ok()) return std::nullopt;
+  return std::string(trim(*text));
+}
+
+std::optional<int64_t> RootFs::read_int(std::string_view path) const {
+  const auto text = read_trimmed(path);
+  return text ? parse_int(*text) : std::nullopt;
+}
+
+std::optional<uint64_t> RootFs::read_hex(std::string_view path) const {
+  const auto text = read_trimmed(path);
+  return text ? parse_uint(*text, 16) : std::nullopt;
+}
+
+std::vector<std::string> RootFs::list(std::string_view path) const {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(real_path(path).c_str()), &::closedir);
+  if (dir == nullptr) return names;
+  while (const dirent* entry = ::readdir(dir.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::ranges::sort(names, natural_less);
+  return names;
+}
+
+bool RootFs::exists(std::string_view path) const {
+  struct stat info {};
+  return ::stat(real_path(path).c_str(), &info) == 0;
+}
+
+std::optional<std::string> RootFs::link_name(std::string_view path) const {
+  std::array<char, 4096> target;
+  const ssize_t size = ::readlink(real_path(path).c_str(), target.data(), target.size());
+  if (size <= 0) return std::nullopt;
+  const std::string_view text(target.data(), size);
+  return std::string(text.substr(text.rfind('/') + 1));
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto run = [&](std::string_view s, size_t at) {
+    size_t end = at;
+    while (end < s.size() && is_digit(s[end])) ++end;
+    return s.substr(at, end - at);
+  };
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      std::string_view x = run(a, i);
+      std::string_view y = run(b, j);
+      i += x.size();
+      j += y.size();
+      while (x.size() > 1 && x.front() == '0') x.remove_prefix(1);
+      while (y.size() > 1 && y.front() == '0') y.remove_prefix(1);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;
+}
+
+}  // namespace gpusight::platform
