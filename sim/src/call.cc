@@ -129,8 +129,8 @@ void Call::pause(double seconds, const LiveFault* while_active) const {
     const std::shared_ptr<const Plan> current = lib.plan();
     if (current == nullptr) return;
     const double now = lib.now(*current);
-    const bool still = std::any_of(
-        current->faults.begin(), current->faults.end(), [&](const LiveFault& one) {
+    const bool still =
+        std::any_of(current->faults.begin(), current->faults.end(), [&](const LiveFault& one) {
           return one.identity == while_active->identity && one.active(now);
         });
     if (!still) return;

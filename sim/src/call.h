@@ -1,5 +1,6 @@
-// The gate that every exported function passes: counting, delays, faults and handle checks, in the order
-// in which a real library finds them. A Call lives on the caller's stack for the length of one call.
+// The gate that every exported function passes: counting, delays, faults and handle checks, in the
+// order in which a real library finds them. A Call lives on the caller's stack for the length of
+// one call.
 #pragma once
 
 #include <cstring>

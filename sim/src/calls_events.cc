@@ -45,7 +45,8 @@ bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
     if (one.fault.kind != FaultKind::kXid) continue;
     const double at = std::isinf(one.fault.at) ? 0 : one.fault.at;
     for (const Registration& wanted : set.registrations) {
-      if ((wanted.types & nvmlEventTypeXidCriticalError) == 0 || !one.hits_gpu(wanted.gpu)) continue;
+      if ((wanted.types & nvmlEventTypeXidCriticalError) == 0 || !one.hits_gpu(wanted.gpu))
+        continue;
       if (at > t || at < wanted.since) continue;
       std::string key = one.identity + '@' + std::to_string(at) + '@' + std::to_string(wanted.gpu);
       const auto& had = set.delivered;
@@ -137,7 +138,8 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
 }
 
 // The oldest form: the first 24 bytes of the event only.
-nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t handle, nvmlEventData_t* data, unsigned int timeout_ms) {
+nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t handle, nvmlEventData_t* data,
+                              unsigned int timeout_ms) {
   if (data == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
   Event event;
   const nvmlReturn_t code = wait_for_event(Fn::nvmlEventSetWait, handle, timeout_ms, &event);

@@ -9,7 +9,8 @@ using namespace gpusight::sim;
 namespace gpusight::sim {
 namespace {
 
-// The first bytes of nvmlPciInfo_t are what the two older calls write: 16 of text, five numbers, 16 reserved.
+// The first bytes of nvmlPciInfo_t are what the two older calls write: 16 of text, five numbers, 16
+// reserved.
 constexpr std::size_t kOldPciBytes = 52;
 
 std::string instance_name(const Call& call) {
@@ -100,10 +101,9 @@ nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device, nvmlInforomObject_
 }
 
 nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char* version) {
-  return gpu_text(Fn::nvmlDeviceGetGspFirmwareVersion, device, version,
-                  NVML_GSP_FIRMWARE_VERSION_BUF_SIZE, [](Call& call) {
-                    return call.board().has_gsp ? call.scenario().driver : std::string();
-                  });
+  return gpu_text(
+      Fn::nvmlDeviceGetGspFirmwareVersion, device, version, NVML_GSP_FIRMWARE_VERSION_BUF_SIZE,
+      [](Call& call) { return call.board().has_gsp ? call.scenario().driver : std::string(); });
 }
 
 nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device, unsigned int* enabled,
@@ -215,7 +215,8 @@ nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, nvmlEnableState_t* 
                     [](Call& call) { return call.model().spec().display_active ? 1U : 0U; });
 }
 
-nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device, nvmlGpuVirtualizationMode_t* mode) {
+nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device,
+                                             nvmlGpuVirtualizationMode_t* mode) {
   return one_number(Fn::nvmlDeviceGetVirtualizationMode, device, mode,
                     [](Call&) { return NVML_GPU_VIRTUALIZATION_MODE_NONE; });
 }

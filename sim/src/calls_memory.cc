@@ -59,31 +59,30 @@ nvmlReturn_t engine(Fn fn, nvmlDevice_t device, unsigned* share, unsigned* perio
 }  // namespace gpusight::sim
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
-  return on_device(Fn::nvmlDeviceGetMemoryInfo, device, memory != nullptr, Takes::kAny,
-                   [&](Call& call) {
-                     const MemoryFigures m = memory_of(call);
-                     call.put<unsigned long long>(&memory->total, m.total, "total");
-                     call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used,
-                                                  "free");
-                     call.put<unsigned long long>(&memory->used, m.reserved + m.used, "used");
-                     return kSuccess;
-                   });
+  return on_device(
+      Fn::nvmlDeviceGetMemoryInfo, device, memory != nullptr, Takes::kAny, [&](Call& call) {
+        const MemoryFigures m = memory_of(call);
+        call.put<unsigned long long>(&memory->total, m.total, "total");
+        call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used, "free");
+        call.put<unsigned long long>(&memory->used, m.reserved + m.used, "used");
+        return kSuccess;
+      });
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
-  return on_device(
-      Fn::nvmlDeviceGetMemoryInfo_v2, device, memory != nullptr, Takes::kAny,
-      [&](Call& call) -> nvmlReturn_t {
-        if (memory->version != version_of<nvmlMemory_v2_t>(2)) {
-          return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-        }
-        const MemoryFigures m = memory_of(call);
-        call.put<unsigned long long>(&memory->total, m.total, "total");
-        call.put<unsigned long long>(&memory->reserved, m.reserved, "reserved");
-        call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used, "free");
-        call.put<unsigned long long>(&memory->used, m.used, "used");
-        return NVML_SUCCESS;
-      });
+  return on_device(Fn::nvmlDeviceGetMemoryInfo_v2, device, memory != nullptr, Takes::kAny,
+                   [&](Call& call) -> nvmlReturn_t {
+                     if (memory->version != version_of<nvmlMemory_v2_t>(2)) {
+                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     }
+                     const MemoryFigures m = memory_of(call);
+                     call.put<unsigned long long>(&memory->total, m.total, "total");
+                     call.put<unsigned long long>(&memory->reserved, m.reserved, "reserved");
+                     call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used,
+                                                  "free");
+                     call.put<unsigned long long>(&memory->used, m.used, "used");
+                     return NVML_SUCCESS;
+                   });
 }
 
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* bar1) {
@@ -114,26 +113,22 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
 
 nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int* share,
                                              unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetEncoderUtilization, device, share, period, [](Call& call) {
-    return call.model().encoder(call.t(), kUtilisationWindow);
-  });
+  return engine(Fn::nvmlDeviceGetEncoderUtilization, device, share, period,
+                [](Call& call) { return call.model().encoder(call.t(), kUtilisationWindow); });
 }
 
 nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* share,
                                              unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetDecoderUtilization, device, share, period, [](Call& call) {
-    return call.model().decoder(call.t(), kUtilisationWindow);
-  });
+  return engine(Fn::nvmlDeviceGetDecoderUtilization, device, share, period,
+                [](Call& call) { return call.model().decoder(call.t(), kUtilisationWindow); });
 }
 
 nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int* share,
                                          unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetJpgUtilization, device, share, period,
-                [](Call&) { return 0.0; });
+  return engine(Fn::nvmlDeviceGetJpgUtilization, device, share, period, [](Call&) { return 0.0; });
 }
 
 nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int* share,
                                          unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetOfaUtilization, device, share, period,
-                [](Call&) { return 0.0; });
+  return engine(Fn::nvmlDeviceGetOfaUtilization, device, share, period, [](Call&) { return 0.0; });
 }

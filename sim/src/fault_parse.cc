@@ -32,15 +32,37 @@ constexpr std::array<Word, 14> kKinds = {{
 }};
 
 constexpr std::array<Word, 31> kCodes = {{
-    {"SUCCESS", 0}, {"UNINITIALIZED", 1}, {"INVALID_ARGUMENT", 2}, {"NOT_SUPPORTED", 3},
-    {"NO_PERMISSION", 4}, {"ALREADY_INITIALIZED", 5}, {"NOT_FOUND", 6}, {"INSUFFICIENT_SIZE", 7},
-    {"INSUFFICIENT_POWER", 8}, {"DRIVER_NOT_LOADED", 9}, {"TIMEOUT", 10}, {"IRQ_ISSUE", 11},
-    {"LIBRARY_NOT_FOUND", 12}, {"FUNCTION_NOT_FOUND", 13}, {"CORRUPTED_INFOROM", 14},
-    {"GPU_IS_LOST", 15}, {"RESET_REQUIRED", 16}, {"OPERATING_SYSTEM", 17},
-    {"LIB_RM_VERSION_MISMATCH", 18}, {"IN_USE", 19}, {"MEMORY", 20}, {"NO_DATA", 21},
-    {"VGPU_ECC_NOT_SUPPORTED", 22}, {"INSUFFICIENT_RESOURCES", 23}, {"FREQ_NOT_SUPPORTED", 24},
-    {"ARGUMENT_VERSION_MISMATCH", 25}, {"DEPRECATED", 26}, {"NOT_READY", 27},
-    {"GPU_NOT_FOUND", 28}, {"INVALID_STATE", 29}, {"UNKNOWN", 999},
+    {"SUCCESS", 0},
+    {"UNINITIALIZED", 1},
+    {"INVALID_ARGUMENT", 2},
+    {"NOT_SUPPORTED", 3},
+    {"NO_PERMISSION", 4},
+    {"ALREADY_INITIALIZED", 5},
+    {"NOT_FOUND", 6},
+    {"INSUFFICIENT_SIZE", 7},
+    {"INSUFFICIENT_POWER", 8},
+    {"DRIVER_NOT_LOADED", 9},
+    {"TIMEOUT", 10},
+    {"IRQ_ISSUE", 11},
+    {"LIBRARY_NOT_FOUND", 12},
+    {"FUNCTION_NOT_FOUND", 13},
+    {"CORRUPTED_INFOROM", 14},
+    {"GPU_IS_LOST", 15},
+    {"RESET_REQUIRED", 16},
+    {"OPERATING_SYSTEM", 17},
+    {"LIB_RM_VERSION_MISMATCH", 18},
+    {"IN_USE", 19},
+    {"MEMORY", 20},
+    {"NO_DATA", 21},
+    {"VGPU_ECC_NOT_SUPPORTED", 22},
+    {"INSUFFICIENT_RESOURCES", 23},
+    {"FREQ_NOT_SUPPORTED", 24},
+    {"ARGUMENT_VERSION_MISMATCH", 25},
+    {"DEPRECATED", 26},
+    {"NOT_READY", 27},
+    {"GPU_NOT_FOUND", 28},
+    {"INVALID_STATE", 29},
+    {"UNKNOWN", 999},
 }};
 
 template <std::size_t N>
@@ -62,8 +84,8 @@ std::string read_function(TomlReader& table) {
   std::vector<std::string> names;
   for (const FunctionFact& fact : kFunctionFacts) names.emplace_back(fact.name);
   if (std::find(names.begin(), names.end(), function) == names.end()) {
-    table.wrong("function", "no NVML function is called \"" + function + "\"" +
-                                suggest(function, names));
+    table.wrong("function",
+                "no NVML function is called \"" + function + "\"" + suggest(function, names));
   }
   return function;
 }
@@ -161,8 +183,8 @@ Fault read_fault(TomlReader& table, std::size_t gpu_count) {
   fault.at = table.number("at", -kForever, -1e9, 1e9);
   fault.until = table.number("until", kForever, -1e9, 1e9);
   if (table.has("for")) {
-    // Without `at`, a fault of a control file counts from when the file was read; `until` then holds
-    // the duration and the library moves it.
+    // Without `at`, a fault of a control file counts from when the file was read; `until` then
+    // holds the duration and the library moves it.
     const double length = table.number("for", 0, 0, 1e9);
     fault.until = std::isinf(fault.at) ? length : fault.at + length;
     fault.until_is_duration = std::isinf(fault.at);

@@ -15,7 +15,8 @@ namespace gpusight::sim {
 namespace {
 
 constexpr std::int64_t kControlCheckUs = 20000;
-constexpr std::uint64_t kHandleMark = 0x5ULL << 40;  // canonical user space, where nothing is mapped
+constexpr std::uint64_t kHandleMark = 0x5ULL
+                                      << 40;  // canonical user space, where nothing is mapped
 
 std::int64_t clock_us(clockid_t clock) {
   timespec now{};
@@ -45,7 +46,8 @@ LiveFault live(Fault fault, double t) {
   std::string identity = identity_of(fault);
   if (fault.until_is_duration) fault.until += t;
   if (std::isinf(fault.at)) fault.at = t;
-  return {std::move(fault), std::make_shared<std::atomic<std::uint64_t>>(0), std::move(identity), 0};
+  return {std::move(fault), std::make_shared<std::atomic<std::uint64_t>>(0), std::move(identity),
+          0};
 }
 
 }  // namespace
@@ -67,8 +69,8 @@ Library& library() {
 
 nvmlDevice_t make_handle(const Target& target) {
   const std::uint64_t slot = target.slot ? *target.slot + 1 : 0;
-  const std::uint64_t bits = kHandleMark | std::uint64_t{target.generation & 0xFFFFF} << 20 |
-                             slot << 12 | target.gpu << 4;
+  const std::uint64_t bits =
+      kHandleMark | std::uint64_t{target.generation & 0xFFFFF} << 20 | slot << 12 | target.gpu << 4;
   return reinterpret_cast<nvmlDevice_t>(bits);
 }
 
@@ -185,8 +187,8 @@ void Library::apply_control(const Control& control, double t) {
     const bool still = std::any_of(faults.begin(), faults.end(), [&](const LiveFault& fault) {
       return fault.identity == old.identity;
     });
-    // What outlasts its line: a lost GPU that needs a new session, handles that a reload has killed,
-    // and events already under way.
+    // What outlasts its line: a lost GPU that needs a new session, handles that a reload has
+    // killed, and events already under way.
     const bool lasting = (old.fault.kind == FaultKind::kGpuLost && old.fault.after_reinit) ||
                          old.fault.kind == FaultKind::kDriverReload ||
                          old.fault.kind == FaultKind::kXid;

@@ -1,7 +1,9 @@
-// The state behind the exported functions of one loaded library: session, handles, clock, faults, counts.
+// The state behind the exported functions of one loaded library: session, handles, clock, faults,
+// counts.
 //
-// The driver's interface is a set of free functions without a context argument, so its state must be one
-// object per loaded library; it is reached through library() only and is safe from any thread.
+// The driver's interface is a set of free functions without a context argument, so its state must
+// be one object per loaded library; it is reached through library() only and is safe from any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -24,7 +26,8 @@ struct LiveFault {
   Fault fault;
   std::shared_ptr<std::atomic<std::uint64_t>> hits;
   std::string identity;  // equal for the same fault in two versions of a control file
-  unsigned sessions_before = 0;  // of a fault that began with its reading: the session of that moment
+  unsigned sessions_before =
+      0;  // of a fault that began with its reading: the session of that moment
 
   bool active(double t) const { return t >= fault.at && t < fault.until; }
   bool hits_gpu(std::size_t gpu) const;
@@ -63,7 +66,8 @@ class Library {
   // The plan of now; re-reads the control file when it has changed. Null before the first init.
   std::shared_ptr<const Plan> plan();
 
-  // Seconds since the start, and the driver's time stamp (microseconds of the Unix epoch) of an instant.
+  // Seconds since the start, and the driver's time stamp (microseconds of the Unix epoch) of an
+  // instant.
   double now(const Plan& plan) const;
   std::uint64_t stamp_us(double t) const;
   double from_stamp(std::uint64_t stamp_us) const;

@@ -43,9 +43,9 @@ double GpuModel::mean_power(double t, double window) const {
 }
 
 double GpuModel::busy_seconds(double t) const {
-  const double since_load = integral(workload(), Channel::kActivity, local(t)) -
-                            integral(workload(), Channel::kActivity,
-                                     local(-scenario_.uptime_seconds));
+  const double since_load =
+      integral(workload(), Channel::kActivity, local(t)) -
+      integral(workload(), Channel::kActivity, local(-scenario_.uptime_seconds));
   return std::max(0.0, since_load);
 }
 
@@ -56,6 +56,12 @@ std::uint64_t GpuModel::energy_mj(double t) const {
   const double joules =
       b.idle_watts * std::max(0.0, at + scenario_.uptime_seconds) + span * busy_seconds(at);
   return static_cast<std::uint64_t>(joules * 1000);
+}
+
+double GpuModel::power_held_seconds(double t) const {
+  // Where the limit lies below what full activity would draw, that share of busy time is held back.
+  const double over = std::max(0.0, board().peak_watts - gpu_.power_limit_watts * 0.97);
+  return busy_seconds(t) * std::min(1.0, over / board().peak_watts);
 }
 
 double GpuModel::busy(double t, double window) const {
@@ -94,8 +100,7 @@ bool GpuModel::idle(double t) const { return busy(t, kClockWindowSeconds) < kIdl
 
 bool GpuModel::power_capped(double t) const {
   const Board& b = board();
-  const double wanted =
-      b.idle_watts + (b.peak_watts - b.idle_watts) * busy(t, kClockWindowSeconds);
+  const double wanted = b.idle_watts + (b.peak_watts - b.idle_watts) * busy(t, kClockWindowSeconds);
   return wanted > gpu_.power_limit_watts * 0.97;
 }
 

@@ -1,7 +1,7 @@
 // What a simulated GPU reads at an instant: pure functions of scenario, seed and time.
 //
-// `t` is seconds since the start. Nothing here knows the driver's interface; the library dresses these
-// figures in it, and the tree builder writes the host around them. Safe from any thread.
+// `t` is seconds since the start. Nothing here knows the driver's interface; the library dresses
+// these figures in it, and the tree builder writes the host around them. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,10 @@ class GpuModel {
   // The integral of activity since the driver was loaded, in busy seconds: what counters grow with.
   double busy_seconds(double t) const;
 
-  double temperature(double t) const;         // degrees Celsius of the die
+  // Seconds since then in which the power limit held the clocks back.
+  double power_held_seconds(double t) const;
+
+  double temperature(double t) const;  // degrees Celsius of the die
   double memory_temperature(double t) const;
   unsigned fan_percent(double t) const;
 

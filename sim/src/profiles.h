@@ -33,8 +33,8 @@ struct Board {
   double min_limit_watts;
   double default_limit_watts;
   double max_limit_watts;
-  bool average_power;       // field 185 and a one second average behind the plain call
-  double memory_watts;      // share of the peak that field 185 reports for the memory; 0 = not there
+  bool average_power;   // field 185 and a one second average behind the plain call
+  double memory_watts;  // share of the peak that field 185 reports for the memory; 0 = not there
   double idle_celsius;
   double peak_celsius;
   bool memory_temperature;  // HBM parts only
@@ -84,8 +84,8 @@ const Board* find_board(std::string_view id);
 struct MigProfile {
   const char* name;
   unsigned profile_id;
-  unsigned slices;           // compute slices
-  unsigned memory_slices;    // of eight
+  unsigned slices;         // compute slices
+  unsigned memory_slices;  // of eight
   unsigned multiprocessors;
   unsigned memory_mib;
   unsigned copy_engines;

@@ -1,8 +1,9 @@
 // A simulated machine as its scenario file describes it: GPUs, what they do, who uses them, and the
 // faults that befall it. Plain values, immutable once parsed, shared freely between threads.
 //
-// Times are seconds since the start of the simulation (the first nvmlInit of the process) and may be
-// negative: the past before the start is simulated too, so that sample rings are full from the first.
+// Times are seconds since the start of the simulation (the first nvmlInit of the process) and may
+// be negative: the past before the start is simulated too, so that sample rings are full from the
+// first.
 #pragma once
 
 #include <cstdint>
@@ -117,22 +118,22 @@ enum class FaultKind {
 
 struct Fault {
   FaultKind kind = FaultKind::kReturn;
-  double at = -kForever;    // active from ...
-  double until = kForever;  // ... to before
+  double at = -kForever;           // active from ...
+  double until = kForever;         // ... to before
   bool until_is_duration = false;  // `until` counts from when the fault was read
-  std::vector<unsigned> gpus;  // positions; empty = all
-  std::string function = "*";  // a name with * and ? allowed
+  std::vector<unsigned> gpus;      // positions; empty = all
+  std::string function = "*";      // a name with * and ? allowed
   unsigned code = 0;
-  std::uint64_t every = 1;     // strikes once in so many matching calls
-  std::uint64_t times = 0;     // init_fails: this many, 0 = all while active
-  std::string field;           // value: which member, or the field id
+  std::uint64_t every = 1;  // strikes once in so many matching calls
+  std::uint64_t times = 0;  // init_fails: this many, 0 = all while active
+  std::string field;        // value: which member, or the field id
   std::int64_t value = 0;
-  double seconds = 0;  // block: at most this long, infinity = while active; latency: always
-  bool after_reinit = true;    // gpu_lost: back only for sessions begun afterwards
-  std::string bytes;           // name_bytes
+  double seconds = 0;        // block: at most this long, infinity = while active; latency: always
+  bool after_reinit = true;  // gpu_lost: back only for sessions begun afterwards
+  std::string bytes;         // name_bytes
   bool name_of_process = false;
-  unsigned pid = 0;            // 0 = all
-  std::string id;              // tells two equal one-off faults of a control file apart
+  unsigned pid = 0;  // 0 = all
+  std::string id;    // tells two equal one-off faults of a control file apart
 };
 
 struct HostSpec {

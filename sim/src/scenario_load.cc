@@ -48,8 +48,8 @@ Parsed<Scenario> load_scenario(const std::string& path_or_name) {
   } else if (const std::optional<std::string> text = read_whole_file(wanted)) {
     parsed = parse_scenario(*text, wanted);
   } else {
-    parsed.error = wanted + ": neither a readable file nor a built-in scenario (" +
-                   builtin_names() + ")";
+    parsed.error =
+        wanted + ": neither a readable file nor a built-in scenario (" + builtin_names() + ")";
   }
   if (parsed.value) parsed.value->name = wanted;
   return parsed;

@@ -19,7 +19,8 @@ std::string uuid_text(const char* prefix, std::uint64_t a, std::uint64_t b) {
   char text[64];
   std::snprintf(text, sizeof text, "%s-%08x-%04x-4%03x-%04x-%012llx", prefix,
                 static_cast<unsigned>(a >> 32), static_cast<unsigned>(a >> 16 & 0xFFFF),
-                static_cast<unsigned>(a & 0xFFF), static_cast<unsigned>(0x8000 | (b >> 50 & 0x3FFF)),
+                static_cast<unsigned>(a & 0xFFF),
+                static_cast<unsigned>(0x8000 | (b >> 50 & 0x3FFF)),
                 static_cast<unsigned long long>(b & 0xFFFFFFFFFFFFULL));
   return text;
 }
@@ -76,8 +77,7 @@ void read_instances(TomlReader& table, GpuSpec& gpu, std::uint64_t seed) {
     }
     instance.slot = static_cast<unsigned>(
         row.integer("slot", static_cast<std::int64_t>(gpu.instances.size()), 0, 6));
-    instance.gpu_instance =
-        static_cast<unsigned>(row.integer("gi", instance.slot + 1, 0, 14));
+    instance.gpu_instance = static_cast<unsigned>(row.integer("gi", instance.slot + 1, 0, 14));
     instance.compute_instance = static_cast<unsigned>(row.integer("ci", 0, 0, 7));
     instance.placement_start = static_cast<unsigned>(row.integer("start", 0, 0, 7));
     instance.from = row.number("from", -kForever, -1e9, 1e9);
@@ -85,7 +85,8 @@ void read_instances(TomlReader& table, GpuSpec& gpu, std::uint64_t seed) {
     instance.uuid = row.text("uuid", "");
     for (const InstanceSpec& other : gpu.instances) {
       const bool together = instance.from < other.until && other.from < instance.until;
-      if (together && other.slot == instance.slot) row.wrong("slot", "is taken by another instance");
+      if (together && other.slot == instance.slot)
+        row.wrong("slot", "is taken by another instance");
     }
     if (instance.uuid.empty()) {
       instance.uuid = uuid_text("MIG", mix(seed, 7000 + gpu.instances.size()),
@@ -118,15 +119,16 @@ GpuSpec read_gpu_common(TomlReader& table, const Scenario& scenario) {
 
 void finish_gpu(GpuSpec& gpu, std::size_t position, std::uint64_t seed) {
   gpu.minor = static_cast<unsigned>(position);
-  if (gpu.uuid.empty()) gpu.uuid = uuid_text("GPU", mix(seed, position), mix(seed, 1000 + position));
+  if (gpu.uuid.empty())
+    gpu.uuid = uuid_text("GPU", mix(seed, position), mix(seed, 1000 + position));
   if (gpu.board->has_serial && gpu.serial.empty()) {
     gpu.serial = std::to_string(9990000000001ULL + position);
   }
 }
 
 void read_gpu_row(TomlReader& table, Scenario& scenario) {
-  const auto count = static_cast<std::size_t>(
-      table.integer("count", 1, 1, static_cast<std::int64_t>(kMaxGpus)));
+  const auto count =
+      static_cast<std::size_t>(table.integer("count", 1, 1, static_cast<std::int64_t>(kMaxGpus)));
   const double stagger = table.number("stagger_seconds", 0, 0, 1e6);
   const double offset = table.number("offset_seconds", 0, -1e6, 1e6);
   const std::int64_t bus = table.integer("pci_bus", -1, 1, 255);
@@ -144,8 +146,8 @@ void read_gpu_row(TomlReader& table, Scenario& scenario) {
     gpu.pci_domain = domain + static_cast<unsigned>(position / std::size(kUsualBuses));
     gpu.pci_bus = bus >= 0 ? static_cast<unsigned>(bus + static_cast<std::int64_t>(i))
                            : kUsualBuses[position % std::size(kUsualBuses)];
-    gpu.numa_node = numa >= 0 ? static_cast<unsigned>(numa)
-                              : static_cast<unsigned>(position % 8 / 4);
+    gpu.numa_node =
+        numa >= 0 ? static_cast<unsigned>(numa) : static_cast<unsigned>(position % 8 / 4);
     gpu.offset_seconds = offset + stagger * static_cast<double>(i);
     gpu.uuid = uuid;
     gpu.serial = serial;
@@ -170,8 +172,8 @@ void read_process(TomlReader& table, Scenario& scenario) {
   process.graphics = kind == 1 || kind == 3;
   process.mps = kind == 2;
   process.gpus = table.gpus("gpu", scenario.gpus.size());
-  process.memory_bytes =
-      static_cast<std::uint64_t>(table.integer("memory_mib", 256, 0, 1 << 20)) << 20;
+  process.memory_bytes = static_cast<std::uint64_t>(table.integer("memory_mib", 256, 0, 1 << 20))
+                         << 20;
   process.share = table.number("share", 1, 0, 1);
   if (table.has("gi")) process.gpu_instance = static_cast<unsigned>(table.integer("gi", 0, 0, 14));
   if (table.has("ci")) {

@@ -27,7 +27,8 @@ double step_to(const Phase& phase, double x) {
 double activity_to(const Phase& phase, double x) {
   if (phase.step_seconds <= 0) return pulses_to(phase, x);
   const double whole = std::floor(x / phase.step_seconds);
-  return whole * step_to(phase, phase.step_seconds) + step_to(phase, x - whole * phase.step_seconds);
+  return whole * step_to(phase, phase.step_seconds) +
+         step_to(phase, x - whole * phase.step_seconds);
 }
 
 double channel_to(const Phase& phase, Channel channel, double x) {

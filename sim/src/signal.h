@@ -1,5 +1,5 @@
-// The workload's signals as pure functions of time, with closed integrals, so that averages, counters
-// and current values agree with one another whenever they are asked for.
+// The workload's signals as pure functions of time, with closed integrals, so that averages,
+// counters and current values agree with one another whenever they are asked for.
 #pragma once
 
 #include <cstdint>

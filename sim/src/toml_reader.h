@@ -1,5 +1,6 @@
-// Reads one TOML table strictly: typed values in a range, and an error for every key nobody asked for.
-// The first error of a document wins and names file, line and key. Included by the two parsers only.
+// Reads one TOML table strictly: typed values in a range, and an error for every key nobody asked
+// for. The first error of a document wins and names file, line and key. Included by the two parsers
+// only.
 #pragma once
 
 #define TOML_HEADER_ONLY 1
@@ -160,8 +161,9 @@ class TomlReader {
     const auto add = [&](const toml::node& item) {
       if (!item.is_integer() || item.as_integer()->get() < 0 ||
           item.as_integer()->get() >= static_cast<std::int64_t>(count)) {
-        wrong(&item, key, "a GPU from 0 to " + std::to_string(count == 0 ? 0 : count - 1) +
-                              ", a list of them or \"all\" is wanted");
+        wrong(&item, key,
+              "a GPU from 0 to " + std::to_string(count == 0 ? 0 : count - 1) +
+                  ", a list of them or \"all\" is wanted");
         return;
       }
       result.push_back(static_cast<unsigned>(item.as_integer()->get()));
