@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "signal.h"
+#include "waveform.h"
 
 namespace gpusight::sim {
 namespace {

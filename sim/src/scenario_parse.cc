@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "scenario.h"
-#include "signal.h"
+#include "waveform.h"
 #include "toml_reader.h"
 
 namespace gpusight::sim {

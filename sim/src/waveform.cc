@@ -1,4 +1,4 @@
-#include "signal.h"
+#include "waveform.h"
 
 #include <algorithm>
 #include <cmath>
