@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "scenario.h"
-#include "waveform.h"
 #include "toml_reader.h"
+#include "waveform.h"
 
 namespace gpusight::sim {
 namespace {
