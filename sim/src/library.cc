@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -99,11 +100,7 @@ bool Library::load(std::string* error) {
   }
   scenario_ = std::make_shared<const Scenario>(std::move(*parsed.value));
   scenario_source_ = wanted;
-  const double begin = scenario_->frozen_at.value_or(0);
-  start_monotonic_us_ = clock_us(CLOCK_MONOTONIC);
-  start_wall_us_ = scenario_->start_unix
-                       ? static_cast<std::int64_t>(*scenario_->start_unix * 1e6)
-                       : clock_us(CLOCK_REALTIME) - static_cast<std::int64_t>(begin * 1e6);
+  start_clock();
   scenario_faults_.clear();
   for (const Fault& fault : scenario_->faults) {
     LiveFault begun = live(fault, 0);
@@ -114,6 +111,25 @@ bool Library::load(std::string* error) {
   control_state_.clear();
   rebuild({});
   return true;
+}
+
+// Second 0 is now, unless GPUSIGHT_SIM_START names an instant (Unix seconds): processes that share
+// it see the same machine at the same time.
+void Library::start_clock() {
+  const std::int64_t wall = clock_us(CLOCK_REALTIME);
+  start_monotonic_us_ = clock_us(CLOCK_MONOTONIC);
+  start_wall_us_ = wall - static_cast<std::int64_t>(scenario_->frozen_at.value_or(0) * 1e6);
+  const std::string shared = environment("GPUSIGHT_SIM_START");
+  double unix_seconds = 0;
+  const char* end = shared.data() + shared.size();
+  if (!shared.empty() && std::from_chars(shared.data(), end, unix_seconds).ptr == end) {
+    start_wall_us_ = static_cast<std::int64_t>(unix_seconds * 1e6);
+    start_monotonic_us_ = start_monotonic_us_.load() - (wall - start_wall_us_.load());
+  } else if (!shared.empty()) {
+    say("GPUSIGHT_SIM_START: seconds of the Unix epoch are wanted, not \"" + shared + "\"");
+  }
+  if (scenario_->start_unix)
+    start_wall_us_ = static_cast<std::int64_t>(*scenario_->start_unix * 1e6);
 }
 
 void Library::rebuild(std::vector<LiveFault> control_faults) {

@@ -94,6 +94,7 @@ class Library {
   static constexpr std::size_t kCounted = 65;  // no GPU, then 64 GPUs
 
   bool load(std::string* error);
+  void start_clock();
   void check_control(double t);
   void apply_control(const Control& control, double t);
   void rebuild(std::vector<LiveFault> control_faults);

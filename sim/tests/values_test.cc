@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "sim_fixture.h"
@@ -165,6 +166,21 @@ TEST_F(ValuesTest, EqualScenariosGiveEqualNumbers) {
   ASSERT_EQ(init(kThreeBoards), NVML_SUCCESS);
   EXPECT_EQ(number<unsigned>("nvmlDeviceGetPowerUsage", gpu(0)), power);
   EXPECT_EQ(number<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption", gpu(0)), energy);
+}
+
+TEST_F(ValuesTest, ProcessesThatShareAStartSeeTheSameInstant) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto start = std::chrono::duration_cast<std::chrono::seconds>(now).count() - 1000;
+  setenv("GPUSIGHT_SIM_START", std::to_string(start).c_str(), 1);
+  std::string scenario = kThreeBoards;
+  scenario.replace(scenario.find("frozen_at = 100"), 15, "");
+  scenario += "[[process]]\npid = 2950000\ngpu = 1\nfrom = 990\nuntil = 1200\n";
+  ASSERT_EQ(init(scenario), NVML_SUCCESS);
+  unsetenv("GPUSIGHT_SIM_START");
+  nvmlProcessInfo_t rows[4];
+  unsigned count = 4;
+  ASSERT_EQ(call("nvmlDeviceGetComputeRunningProcesses_v3", gpu(1), &count, rows), NVML_SUCCESS);
+  EXPECT_EQ(count, 1U);
 }
 
 TEST_F(ValuesTest, EnergyGrowsAsThePowerSays) {
