@@ -35,7 +35,7 @@ enum class MessageId : uint16_t {
   kUsageUnexpectedArgument, kUsageMissingArgument,
   kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
   kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
-  kDaemonUnreachable, kServeReady, kServeSocket, kNoDevices, kNothingToShow,
+  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoPage, kNoDevices, kNothingToShow,
   // titles and words of views
   kWordGpu, kWordName, kWordMemory, kWordPower, kWordTemperature, kWordUtilization, kWordProcesses,
   kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,
