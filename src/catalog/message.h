@@ -33,6 +33,12 @@ enum class MessageId : uint16_t {
   // command line and environment
   kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
   kUsageUnexpectedArgument, kUsageMissingArgument,
+  kUsageNotTaken, kUsageExclusive, kUsageSeeHelp, kWantBool, kWantDuration, kWantDurationWithin,
+  kWantInteger, kWantIntegerWithin, kWantChoice, kWantAddress, kWantText, kWantTable,
+  kWantCleanText,
+  // help
+  kHelpAbout, kHelpUsage, kHelpCommands, kHelpOptions, kHelpCommonOptions, kHelpExamples,
+  kHelpDefault, kHelpOneOf, kHelpFromTo, kHelpSources, kHelpMore, kHelpHelp, kHelpVersion,
   kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
   kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
   kDaemonUnreachable, kServeReady, kServeSocket, kServeNoPage, kNoDevices, kNothingToShow,
