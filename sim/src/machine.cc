@@ -23,7 +23,8 @@ std::int64_t slot_of(double t, double per_second) {
 
 }  // namespace
 
-// A lower power limit scales the whole swing, so that power, its means and the energy counter agree.
+// A lower power limit scales the whole swing, so that power, its means and the energy counter
+// agree.
 double GpuModel::watts_at_activity(double activity) const {
   const double most = std::min(board().peak_watts, gpu_.power_limit_watts);
   return board().idle_watts + (most - board().idle_watts) * activity;
