@@ -104,7 +104,7 @@ TEST_F(HwmonReaderTest, WhatIsSuspendedIsLeftAsleep) {
   EXPECT_EQ(number(kTemperature, "nvme/Composite"), 31);
 }
 
-// FAULT-010, FAULT-047
+// FAULT-024, FAULT-047
 TEST_F(HwmonReaderTest, BadReadingsAreAbsentWithTheirLabel) {
   add_chip(0, "chip", "");
   const std::pair<const char*, const char*> cases[] = {
