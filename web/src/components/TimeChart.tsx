@@ -1,0 +1,103 @@
+// The last ten minutes of one metric. Where nothing was read there is no axis, only the reason.
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { JSX } from "preact";
+import { t } from "../i18n";
+import { drawNever, drawSoon, useOnScreen } from "../state/frames";
+import { isDark, lang, smoothing } from "../state/prefs";
+import { type ChartModel, extent } from "../state/series";
+import { store } from "../state/app";
+import { type ChartColours, ChartView } from "./chart_view";
+
+interface Props {
+  title: string;
+  hue: string; // names the CSS property --hue-…
+  build: () => ChartModel | null;
+  emptyText: string;
+  hasAxis?: boolean;
+}
+
+const MANY = ["--many-0", "--many-1", "--many-2", "--many-3", "--many-4", "--many-5"];
+
+function coloursOf(hue: string, lines: number): ChartColours {
+  const style = getComputedStyle(document.documentElement);
+  const get = (name: string): string => style.getPropertyValue(name).trim();
+  return {
+    lines: lines > 1 ? MANY.map(get) : [get(`--hue-${hue}`)],
+    grid: get("--chart-grid"),
+    text: get("--muted"),
+    limit: get("--chart-limit"),
+    isDark: isDark.value,
+  };
+}
+
+// What a reader who does not see the chart is told.
+function spoken(title: string, model: ChartModel | null): string {
+  const lines = model?.lines.filter((line) => line.isLimit !== true) ?? [];
+  const extents = extent(lines);
+  if (model === null || extents === undefined) return t("chart_nothing", title);
+  const now = lines.map((line) => line.values[line.values.length - 1] as number);
+  const words = now.map((value) => (Number.isNaN(value) ? "–" : model.format(value))).join(", ");
+  return t("chart_label", title, words, model.format(extents[0]), model.format(extents[1]));
+}
+
+export function TimeChart({ title, hue, build, emptyText, hasAxis = false }: Props): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
+  const readout = useRef<HTMLDivElement>(null);
+  const top = useRef<HTMLDivElement>(null);
+  const bottom = useRef<HTMLDivElement>(null);
+  const view = useRef<ChartView | null>(null);
+  const latest = useRef({ title, build, hue });
+  latest.current = { title, build, hue };
+  const isOnScreen = useOnScreen(box);
+
+  useEffect(() => {
+    if (host.current === null || readout.current === null) return;
+    const made = new ChartView(host.current, readout.current, hasAxis);
+    view.current = made;
+    const sizes = new ResizeObserver(() => made.resize());
+    sizes.observe(host.current);
+    return () => {
+      sizes.disconnect();
+      made.destroy();
+    };
+  }, [hasAxis]);
+
+  useEffect(() => {
+    if (!isOnScreen) return;
+    const draw = (): void => {
+      const { title, build, hue } = latest.current;
+      const model = build();
+      const many = model?.lines.filter((line) => line.isLimit !== true).length ?? 0;
+      box.current?.classList.toggle("is-empty", model === null);
+      box.current?.setAttribute("aria-label", spoken(title, model));
+      if (top.current !== null && bottom.current !== null && model !== null) {
+        top.current.textContent = model.format(model.range[1]);
+        bottom.current.textContent = model.range[0] === 0 ? "" : model.format(model.range[0]);
+      }
+      view.current?.show(model, coloursOf(hue, many));
+    };
+    const stop = effect(() => {
+      store.frame.value;
+      smoothing.value;
+      isDark.value;
+      lang.value;
+      drawSoon(draw);
+    });
+    return () => {
+      stop();
+      drawNever(draw);
+    };
+  }, [isOnScreen]);
+
+  return (
+    <div class={hasAxis ? "chart has-axis is-empty" : "chart is-empty"} ref={box} role="img" aria-label={title}>
+      <div class="chart-host" ref={host} />
+      <div class="chart-top" ref={top} />
+      <div class="chart-bottom" ref={bottom} />
+      <div class="chart-readout" ref={readout} hidden />
+      <div class="chart-empty">{emptyText}</div>
+    </div>
+  );
+}
