@@ -86,7 +86,8 @@ export class Machine {
     const kinds = ["lost", "asleep", "absent", "stale", "busy", "throttle"].filter((kind) => this.has(kind));
     const from = this.options.gpus - kinds.length;
     const fault = kinds[device.index - from] ?? "";
-    if (fault === "lost" && t < this.began + 560) return "";
+    const begins = { lost: 560, busy: 600, stale: 640 }[fault] ?? 0;
+    if (t < this.began + begins) return "";
     return fault;
   }
 
@@ -115,9 +116,9 @@ export class Machine {
   deviceNumbers(device, t) {
     const i = device.index ?? 0;
     const u = this.load(device, t);
-    const used = (this.idle(device, t) ? 0.6 : 63 + i * 1.7 + 2 * wave(t, 97, i * 9)) * GIB;
+    const used = (this.idle(device, t) ? 0.6 : 63 + (i % 8) * 1.7 + 2 * wave(t, 97, i * 9)) * GIB;
     const power = 92 + u * 560 + noise(i + 9, t) * 24;
-    const temperature = 34 + i * 0.8 + 27 * (this.idle(device, t) ? 0.08 : 0.75 + 0.2 * wave(t, 180, i * 11));
+    const temperature = 34 + (i % 8) * 0.8 + 27 * (this.idle(device, t) ? 0.08 : 0.75 + 0.2 * wave(t, 180, i * 11));
     const clock = this.idle(device, t) ? 345e6 : u > 0.8 ? 1755e6 : 1980e6;
     const capped = power > 640 || this.faultOf(device, t) === "throttle";
     const whole = { gpu_memory_total_bytes: 79.65 * GIB };

@@ -7,7 +7,8 @@
 //
 // Scenario: gpus, mig (instances a GPU), cores, interval, simulated (1/0), idle, fans, gap, hides,
 // faults (lost, asleep, absent, stale, busy, throttle, hostile), nodata, silent (seconds until it
-// falls silent), drop (seconds until it closes), slow (closes with 4008), nocatalog.
+// falls silent), drop (seconds until it closes), slow (closes with 4008), gone (does not come back
+// until the page is loaded again), nocatalog.
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -46,6 +47,7 @@ function optionsOf(text) {
     silent: number("silent", 0),
     drop: number("drop", 0),
     slow: flag("slow"),
+    gone: flag("gone"),
   };
 }
 
@@ -100,6 +102,10 @@ const server = createServer((request, response) => {
     case "/api/gpusight/v1/events":
       sendJson(response, { events: machine.events() });
       return;
+    case "/":
+      machine.isGone = false;
+      sendFile(response, path);
+      return;
     default:
       sendFile(response, path);
   }
@@ -116,8 +122,10 @@ function play(socket, machine) {
   const timer = setInterval(() => {
     if (options.nodata) return;
     t += options.interval;
+    if (machine.isGone) socket.close(1001);
     if (options.silent > 0 && t - began > options.silent) return;
     if (options.drop > 0 && t - began > options.drop) {
+      machine.isGone = options.gone;
       socket.close(options.slow ? 4008 : 1001);
       return;
     }
@@ -135,7 +143,7 @@ function play(socket, machine) {
 const sockets = new WebSocketServer({ noServer: true });
 server.on("upgrade", (request, socket, head) => {
   const { scenario, path } = splitPath(request.url ?? "/");
-  if (path !== "/api/gpusight/v1/live") {
+  if (path !== "/api/gpusight/v1/live" || machineOf(scenario).isGone) {
     socket.destroy();
     return;
   }

@@ -27,7 +27,7 @@ const SHOTS = [
   ["none-1280-light", "gpus=0&cores=16&simulated=0", 1280, 800, {}],
   ["nodata-1280-dark", "nodata=1", 1280, 800, { dark: true }],
   ["open-1280-light", "gpus=8&fans=1", 1280, 1600, { open: true }],
-  ["lost-1280-light", "gpus=8&drop=2", 1280, 900, { waitMs: 5500 }],
+  ["lost-1280-light", "gpus=8&drop=2&gone=1", 1280, 900, { waitMs: 6500 }],
   ["hostile-1280-dark", "gpus=2&faults=hostile&cores=8", 1280, 800, { dark: true }],
 ];
 
@@ -41,7 +41,8 @@ for (const [name, scenario, width, height, how] of SHOTS) {
   });
   const page = await context.newPage();
   await page.goto(`${base}/s/${scenario}/?lang=${how.lang ?? "en"}`);
-  await page.waitForTimeout(how.waitMs ?? 3200);
+  if (!scenario.includes("gpus=0") && !scenario.includes("nodata")) await page.waitForSelector(".gpu");
+  await page.waitForTimeout(how.waitMs ?? 2500);
   if (how.open) await page.locator(".gpu .more").first().click();
   if (how.open) await page.waitForTimeout(1500);
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: how.full === true });

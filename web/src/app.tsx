@@ -88,6 +88,7 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
               migs={migs.get(device.uuid) ?? []}
               nowSeconds={time}
               isAlone={tops.length === 1}
+              hasFewBeside={tops.length <= 2}
             />
           ))}
         </div>

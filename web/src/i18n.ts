@@ -50,6 +50,7 @@ const WORDS = {
   gpus: { en: "GPUs", zh: "GPU" },
   gpu_summary: { en: "GPU summary", zh: "GPU 概况" },
   answering: { en: "{0} of {1} answer", zh: "{1} 个中 {0} 个有应答" },
+  mean: { en: "mean", zh: "平均" },
   mean_of: { en: "mean of {0}", zh: "{0} 个的平均值" },
   sum_of: { en: "sum of {0}", zh: "{0} 个之和" },
   of: { en: "of {0}", zh: "共 {0}" },

@@ -8,7 +8,7 @@ import { labelWord, t, tx } from "../i18n";
 import { store } from "../state/app";
 import { lastRate } from "../state/rates";
 import { labelsOf, read } from "../state/reading";
-import { GREAT_LINES } from "./GpuCard";
+import { GREAT_LINES } from "./device";
 import { Legend, MetricLine } from "./MetricLine";
 import { Processes } from "./Owners";
 import { ReadingText, readingTitle, reasonText } from "./Reading";
@@ -20,6 +20,10 @@ const SHOWN_ELSEWHERE = new Set([
   "gpu_asleep",
 ]);
 
+// What rarely changes is told in words; a line would be flat.
+const isFact = (row: MetricRow): boolean =>
+  row.kind === "state" || row.cadence === "slow" || (row.kind === "counter" && row.unit === "");
+
 const isAbsent = (device: Device, row: MetricRow): boolean =>
   row.label === "" ? read(device, row.name).kind === "absent" : labelsOf(device, row.name).length === 0;
 
@@ -27,7 +31,7 @@ function Facts({ catalog, device, rows }: { catalog: Catalog; device: Device; ro
   return (
     <dl class="facts">
       {rows.map((row) => (
-        <div key={row.name} title={readingTitle(catalog, row, read(device, row.name))}>
+        <div key={row.name} class={row.label === "" ? "" : "is-many"} title={readingTitle(catalog, row, read(device, row.name))}>
           <dt>{tx(row.brief)}</dt>
           <dd>
             {row.label === "" ? (
@@ -133,14 +137,14 @@ export function DeviceDetails({ catalog, device, nowSeconds }: { catalog: Catalo
   const there = rows.filter((row) => !isAbsent(device, row));
   return (
     <div class="details">
-      <section class="detail-group">
+      <section class="detail-group is-wide">
         <h4>{t("processes")}</h4>
         <Processes catalog={catalog} device={device} />
       </section>
       {catalog.groups.map((group) => {
         const own = there.filter((row) => row.group === group.key);
         if (own.length === 0) return null;
-        const facts = own.filter((row) => row.kind === "state" || row.cadence === "slow");
+        const facts = own.filter(isFact);
         const charts = own.filter((row) => !facts.includes(row));
         return (
           <section class="detail-group" key={group.key}>

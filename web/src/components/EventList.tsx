@@ -6,7 +6,7 @@ import type { Device, EventRow } from "../api/types";
 import { clock } from "../format";
 import { t, tx } from "../i18n";
 import { store } from "../state/app";
-import { deviceName } from "./GpuCard";
+import { deviceName } from "./device";
 import { Shape } from "./StateMark";
 
 const SHOWN_FEW = 12;

@@ -7,18 +7,12 @@ import type { Device } from "../api/types";
 import { shortUuid } from "../format";
 import { t } from "../i18n";
 import { useOnScreen } from "../state/frames";
+import { deviceName, GREAT_LINES, shortName } from "./device";
 import { DeviceDetails } from "./DeviceDetails";
-import { type LineSpec, MetricLine } from "./MetricLine";
+import { MetricLine } from "./MetricLine";
 import { MigList } from "./MigList";
 import { Users } from "./Owners";
 import { deviceWords, StateMark } from "./StateMark";
-
-export const GREAT_LINES: readonly LineSpec[] = [
-  { metric: "gpu_utilization_ratio" },
-  { metric: "gpu_memory_used_bytes", whole: "gpu_memory_total_bytes" },
-  { metric: "gpu_power_watts", limit: "gpu_power_limit_watts" },
-  { metric: "gpu_temperature_celsius" },
-];
 
 interface Props {
   catalog: Catalog;
@@ -26,9 +20,8 @@ interface Props {
   migs: readonly Device[];
   nowSeconds: number;
   isAlone: boolean;
+  hasFewBeside: boolean; // room for a time axis at each chart
 }
-
-export const deviceName = (device: Device): string => (device.index === null ? "–" : String(device.index));
 
 export function GpuCard(props: Props): JSX.Element {
   const root = useRef<HTMLElement>(null);
@@ -38,25 +31,23 @@ export function GpuCard(props: Props): JSX.Element {
   // Off screen the card stays as it was last drawn.
   const drawn = useRef(props);
   if (isOnScreen) drawn.current = props;
-  const { catalog, device, migs, nowSeconds } = drawn.current;
+  const { catalog, device, migs, nowSeconds, hasFewBeside } = drawn.current;
   const words = deviceWords(catalog, device, nowSeconds);
   return (
     <article
-      class={`card gpu is-${device.state}`}
+      class={`card gpu is-${device.state}${isOpen ? " is-open" : ""}`}
       id={`gpu-${device.uuid}`}
       ref={root}
       aria-label={`GPU ${deviceName(device)}: ${device.name}`}
     >
       <header class="gpu-head">
         <span class="gpu-index">{deviceName(device)}</span>
-        <div class="gpu-title">
-          <h3 title={device.name}>{device.name}</h3>
-          <p class="gpu-ids">
-            <span title={device.uuid}>{shortUuid(device.uuid)}</span>
-            <span>{device.pci}</span>
-          </p>
-        </div>
+        <h3 title={device.name}>{shortName(device)}</h3>
         <StateMark {...words} />
+        <p class="gpu-ids">
+          <span title={device.uuid}>{shortUuid(device.uuid)}</span>
+          <span>{device.pci}</span>
+        </p>
       </header>
       <div class="lines">
         {GREAT_LINES.map((spec, i) => (
@@ -65,7 +56,7 @@ export function GpuCard(props: Props): JSX.Element {
             catalog={catalog}
             subjectKey={device.uuid}
             subject={device}
-            hasAxis={i === GREAT_LINES.length - 1}
+            hasAxis={hasFewBeside || i === GREAT_LINES.length - 1}
             {...spec}
           />
         ))}

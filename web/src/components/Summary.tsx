@@ -7,7 +7,7 @@ import { bytesOf, humanize, joined, ratio } from "../format";
 import { t, tx } from "../i18n";
 import { freshOf, read } from "../state/reading";
 import { type Cell, CellFill, cellClass } from "./Bar";
-import { deviceName } from "./GpuCard";
+import { deviceName } from "./device";
 import { reasonText } from "./Reading";
 import { deviceWords } from "./StateMark";
 
@@ -21,13 +21,21 @@ interface Props {
   nowSeconds: number;
 }
 
-function Total({ name, text, over, all }: { name: string; text: string; over: string; all: boolean }): JSX.Element {
+interface TotalProps {
+  name: string;
+  text: string;
+  over: string;
+  all: boolean; // nothing to add then
+  isPartial?: boolean;
+}
+
+function Total({ name, text, over, all, isPartial = true }: TotalProps): JSX.Element {
   return (
     <div class="total">
       <dt>{name}</dt>
       <dd>
         <span class="num">{text}</span>
-        {!all && <span class="total-over">{over}</span>}
+        {!all && <span class={isPartial ? "total-over is-partial" : "total-over"}>{over}</span>}
       </dd>
     </div>
   );
@@ -87,8 +95,9 @@ export function Summary(props: Props): JSX.Element | null {
           <Total
             name={title("gpu_utilization_ratio")}
             text={joined(ratio(sum(util) / util.length))}
-            over={t("mean_of", String(util.length))}
-            all={util.length === gpus.length}
+            over={util.length === gpus.length ? t("mean") : t("mean_of", String(util.length))}
+            isPartial={util.length !== gpus.length}
+            all={false}
           />
         )}
         {used.length > 0 && (

@@ -17,18 +17,38 @@ interface Props {
   hasAxis?: boolean;
 }
 
+// How often the words for those who do not see the chart follow it.
+const SPOKEN_MS = 5000;
+
 const MANY = ["--many-0", "--many-1", "--many-2", "--many-3", "--many-4", "--many-5"];
 
+// Reading a style is dear, and a colour changes with the theme only.
+const coloursKnown = new Map<string, ChartColours>();
+
 function coloursOf(hue: string, lines: number): ChartColours {
+  const key = `${isDark.value} ${lines > 1 ? "many" : hue}`;
+  let colours = coloursKnown.get(key);
+  if (colours === undefined) {
+    colours = readColours(lines > 1 ? MANY : [`--hue-${hue}`]);
+    coloursKnown.set(key, colours);
+  }
+  return colours;
+}
+
+function readColours(lines: readonly string[]): ChartColours {
   const style = getComputedStyle(document.documentElement);
   const get = (name: string): string => style.getPropertyValue(name).trim();
   return {
-    lines: lines > 1 ? MANY.map(get) : [get(`--hue-${hue}`)],
+    lines: lines.map(get),
     grid: get("--chart-grid"),
     text: get("--muted"),
     limit: get("--chart-limit"),
     isDark: isDark.value,
   };
+}
+
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 // What a reader who does not see the chart is told.
@@ -66,15 +86,23 @@ export function TimeChart({ title, hue, build, emptyText, hasAxis = false }: Pro
 
   useEffect(() => {
     if (!isOnScreen) return;
+    let speakAt = 0;
     const draw = (): void => {
       const { title, build, hue } = latest.current;
       const model = build();
       const many = model?.lines.filter((line) => line.isLimit !== true).length ?? 0;
       box.current?.classList.toggle("is-empty", model === null);
-      box.current?.setAttribute("aria-label", spoken(title, model));
+      if (performance.now() >= speakAt) {
+        speakAt = performance.now() + SPOKEN_MS;
+        box.current?.setAttribute("aria-label", spoken(title, model));
+      }
       if (top.current !== null && bottom.current !== null && model !== null) {
-        top.current.textContent = model.format(model.range[1]);
-        bottom.current.textContent = model.range[0] === 0 ? "" : model.format(model.range[0]);
+        const [low, high] = model.range;
+        const isShare = low === 0 && high === 1; // 0 to 100 % goes without saying
+        setText(top.current, isShare ? "" : model.format(model.mark));
+        top.current.classList.toggle("is-plain", model.isMarkPlain);
+        top.current.style.top = `${((high - model.mark) / (high - low)) * 100}%`;
+        setText(bottom.current, low === 0 ? "" : model.format(low));
       }
       view.current?.show(model, coloursOf(hue, many));
     };
@@ -92,10 +120,12 @@ export function TimeChart({ title, hue, build, emptyText, hasAxis = false }: Pro
   }, [isOnScreen]);
 
   return (
-    <div class={hasAxis ? "chart has-axis is-empty" : "chart is-empty"} ref={box} role="img" aria-label={title}>
+    <div class={hasAxis ? "chart has-axis" : "chart"} ref={box} role="img" aria-label={title}>
       <div class="chart-host" ref={host} />
-      <div class="chart-top" ref={top} />
-      <div class="chart-bottom" ref={bottom} />
+      <div class="chart-scale">
+        <div class="chart-top" ref={top} />
+        <div class="chart-bottom" ref={bottom} />
+      </div>
       <div class="chart-readout" ref={readout} hidden />
       <div class="chart-empty">{emptyText}</div>
     </div>

@@ -13,6 +13,7 @@ export interface ChartColours {
 
 const AXIS_HEIGHT = 18;
 const TICK_SECONDS = 120;
+const HALF_LABEL = 15;
 const FONT = '10px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif';
 
 type Column = (number | null)[];
@@ -42,7 +43,9 @@ function columnsOf(model: ChartModel): Column[] {
 }
 
 const shapeOf = (model: ChartModel): string =>
-  model.lines.map((line) => `${line.label}${line.low === undefined ? "" : "±"}${line.isLimit ?? ""}`).join();
+  model.lines
+    .map((line) => `${line.label}${line.low === undefined ? "" : "±"}${line.isLimit ?? ""}`)
+    .join() + (model.range[0] === 0 ? "0" : "");
 
 export class ChartView {
   private readonly host: HTMLElement;
@@ -149,7 +152,7 @@ function seriesOf(model: ChartModel, colours: ChartColours) {
       ...plain,
       stroke: colour,
       width: 1.25,
-      ...(many || hasBand ? {} : { fill: withAlpha(colour, 0.13) }),
+      ...(many || hasBand || model.range[0] !== 0 ? {} : { fill: withAlpha(colour, 0.13) }),
     });
     if (!hasBand) return;
     const at = series.length;
@@ -157,6 +160,14 @@ function seriesOf(model: ChartModel, colours: ChartColours) {
     bands.push({ series: [at + 1, at], fill: withAlpha(colour, 0.28) });
   });
   return { series, bands };
+}
+
+// A label that the edge would cut is left out.
+function hasRoom(plot: uPlot, at: number): boolean {
+  const { min, max } = plot.scales.x ?? {};
+  if (min == null || max == null) return false;
+  const x = ((at - min) / (max - min)) * plot.width;
+  return x >= HALF_LABEL && x <= plot.width - HALF_LABEL;
 }
 
 function xAxis(colours: ChartColours, isShown: boolean): uPlot.Axis {
@@ -175,7 +186,7 @@ function xAxis(colours: ChartColours, isShown: boolean): uPlot.Axis {
       for (let at = first; at <= max; at += TICK_SECONDS) splits.push(at);
       return splits;
     },
-    values: (_plot, splits) => (isShown ? splits.map(hourMinute) : splits.map(() => "")),
+    values: (plot, splits) => splits.map((at) => (isShown && hasRoom(plot, at) ? hourMinute(at) : "")),
   };
 }
 

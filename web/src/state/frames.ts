@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
-const BUDGET_MS = 6; // of a frame's 16, so that scrolling stays smooth beside it
+const BUDGET_MS = 10; // of a frame's 16, so that scrolling stays smooth beside it
 
 const waiting = new Set<() => void>();
 let scheduled = false;

@@ -21,6 +21,10 @@ export interface ChartModel {
   times: Float64Array;
   lines: Line[];
   range: [number, number];
+  // Where the label of the scale stands and what it says: the limit where there is one, else the top.
+  mark: number;
+  // The numbers beside the chart say the top already; a small chart need not repeat it.
+  isMarkPlain: boolean;
   format: (value: number) => string;
 }
 
@@ -64,11 +68,11 @@ export function extent(lines: readonly Line[]): [number, number] | undefined {
   return low > high ? undefined : [low, high];
 }
 
-// 1, 2, 2.5, 5 or 10 times a power of ten, at or above.
+// A round number at or above.
 export function niceAbove(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  for (const step of [1, 2, 2.5, 5, 10]) {
+  for (const step of [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) {
     if (value <= step * power * 1.0000001) return step * power;
   }
   return 10 * power;
@@ -93,7 +97,7 @@ export function rangeOf(row: MetricRow, extents: [number, number], whole?: numbe
     return [bottom, Math.max(bottom + LEAST_CELSIUS, Math.ceil((high + 2) / 10) * 10)];
   }
   if (row.unit === "bytes") return [Math.min(0, low), niceBytesAbove(high)];
-  return [Math.min(0, low), high <= 0 ? 1 : high * 1.08];
+  return [Math.min(0, low), niceAbove(high * 1.02)];
 }
 
 function lineOf(view: View, row: MetricRow, label: string): Line | undefined {
@@ -132,13 +136,18 @@ export function chartModel(view: View, request: ChartRequest): ChartModel | null
     extents[1] = Math.max(extents[1], top);
   }
   const whole = request.whole === undefined ? undefined : lastFinite(ring.column(request.whole));
+  const range = rangeOf(row, extents, whole);
+  // Room above a limit, so that its line is seen.
+  if (top !== undefined) range[1] = Math.max(extents[1] * 1.02, top * 1.08);
   const show = row.kind === "counter" ? humanizeRate : humanize;
   return {
     from: ring.lastTime - ring.spanSeconds,
     to: ring.lastTime,
     times: ring.times(),
     lines,
-    range: rangeOf(row, extents, whole),
+    range,
+    mark: top ?? range[1],
+    isMarkPlain: top !== undefined || whole !== undefined,
     format: (value) => joined(show(value, row.unit)),
   };
 }
@@ -150,5 +159,6 @@ export function together(first: ChartModel | null, second: ChartModel | null): C
     ...first,
     lines: [...first.lines, ...second.lines],
     range: [Math.min(first.range[0], second.range[0]), Math.max(first.range[1], second.range[1])],
+    mark: Math.max(first.mark, second.mark),
   };
 }
