@@ -15,7 +15,10 @@ const milli = (x) => Math.round(x * 1000) / 1000;
 
 const hex = (seed, n) => {
   let out = "";
-  for (let i = 0; out.length < n; i++) out += Math.floor(noise(seed + i * 7.3, i) * 65536).toString(16).padStart(4, "0");
+  for (let i = 0; out.length < n; i++)
+    out += Math.floor(noise(seed + i * 7.3, i) * 65536)
+      .toString(16)
+      .padStart(4, "0");
   return out.slice(0, n);
 };
 export const uuidOf = (seed, prefix = "GPU") =>
@@ -46,7 +49,11 @@ export class Machine {
         uuid,
         kind: "gpu",
         vendor: "nvidia",
-        name: this.has("hostile") ? HOSTILE : mig > 0 ? "NVIDIA A100-SXM4-80GB" : "NVIDIA H100 80GB HBM3",
+        name: this.has("hostile")
+          ? HOSTILE
+          : mig > 0
+            ? "NVIDIA A100-SXM4-80GB"
+            : "NVIDIA H100 80GB HBM3",
         driver: "580.105.08",
         pci: `0000:${(0x19 + i * 2).toString(16).padStart(2, "0")}:00.0`,
         serial: `165${String(2300000000 + i * 7919)}`,
@@ -83,7 +90,9 @@ export class Machine {
   // The fault that a device has at a time; faults sit on the last GPUs, the first one stays well.
   faultOf(device, t) {
     if (device.kind === "mig" || this.options.gpus < 2) return "";
-    const kinds = ["lost", "asleep", "absent", "stale", "busy", "throttle"].filter((kind) => this.has(kind));
+    const kinds = ["lost", "asleep", "absent", "stale", "busy", "throttle"].filter((kind) =>
+      this.has(kind),
+    );
     const from = this.options.gpus - kinds.length;
     const fault = kinds[device.index - from] ?? "";
     const begins = { lost: 560, busy: 600, stale: 640 }[fault] ?? 0;
@@ -92,7 +101,10 @@ export class Machine {
   }
 
   idle(device, t) {
-    return this.options.idle || (device.index === 3 && this.options.gpus > 3 && (t - this.began) % 900 < 500);
+    return (
+      this.options.idle ||
+      (device.index === 3 && this.options.gpus > 3 && (t - this.began) % 900 < 500)
+    );
   }
 
   // [state, since]
@@ -118,7 +130,8 @@ export class Machine {
     const u = this.load(device, t);
     const used = (this.idle(device, t) ? 0.6 : 63 + (i % 8) * 1.7 + 2 * wave(t, 97, i * 9)) * GIB;
     const power = 92 + u * 560 + noise(i + 9, t) * 24;
-    const temperature = 34 + (i % 8) * 0.8 + 27 * (this.idle(device, t) ? 0.08 : 0.75 + 0.2 * wave(t, 180, i * 11));
+    const temperature =
+      34 + (i % 8) * 0.8 + 27 * (this.idle(device, t) ? 0.08 : 0.75 + 0.2 * wave(t, 180, i * 11));
     const clock = this.idle(device, t) ? 345e6 : u > 0.8 ? 1755e6 : 1980e6;
     const capped = power > 640 || this.faultOf(device, t) === "throttle";
     const whole = { gpu_memory_total_bytes: 79.65 * GIB };
@@ -152,17 +165,26 @@ export class Machine {
       gpu_pcie_link_width_limit: 16,
       gpu_pcie_replays_total: i === 2 ? 41 : 0,
       gpu_performance_state: this.idle(device, t) ? 8 : 0,
-      gpu_throttle_active: { sw_power_cap: capped ? 1 : 0, hw_thermal_slowdown: 0, hw_power_brake: 0, sw_thermal_slowdown: 0, hw_slowdown: 0 },
+      gpu_throttle_active: {
+        sw_power_cap: capped ? 1 : 0,
+        hw_thermal_slowdown: 0,
+        hw_power_brake: 0,
+        sw_thermal_slowdown: 0,
+        hw_slowdown: 0,
+      },
       gpu_xid_errors_total: this.faultOf(device, t) === "lost" ? 1 : 0,
       gpu_processes: this.idle(device, t) ? 0 : 1,
       gpu_mig_mode: this.options.mig > 0 ? 1 : 0,
-      ...(this.options.fans ? { gpu_fan_speed_ratio: { 0: milli(0.3 + u * 0.4), 1: milli(0.31 + u * 0.4) } } : {}),
+      ...(this.options.fans
+        ? { gpu_fan_speed_ratio: { 0: milli(0.3 + u * 0.4), 1: milli(0.31 + u * 0.4) } }
+        : {}),
     };
   }
 
   migNumbers(device, t) {
     const share = (device.gpu_instance - 6) / 8;
-    const used = 9.5 * GIB * clamp(share + 0.08 * (wave(t, 60, device.gpu_instance * 5) - 0.5), 0, 1);
+    const used =
+      9.5 * GIB * clamp(share + 0.08 * (wave(t, 60, device.gpu_instance * 5) - 0.5), 0, 1);
     return {
       gpu_memory_used_bytes: to(1048576, used),
       gpu_memory_free_bytes: to(1048576, 9.5 * GIB - used),
@@ -173,17 +195,24 @@ export class Machine {
 
   hostNumbers(t) {
     const cores = this.options.cores;
-    const core = (c) => milli(clamp(0.25 + 0.5 * noise(c + 50, t / 3) + 0.2 * wave(t, 40, c * 3), 0, 1));
+    const core = (c) =>
+      milli(clamp(0.25 + 0.5 * noise(c + 50, t / 3) + 0.2 * wave(t, 40, c * 3), 0, 1));
     const byCore = Object.fromEntries(Array.from({ length: cores }, (_, c) => [c, core(c)]));
     const cpu = Object.values(byCore).reduce((a, b) => a + b, 0) / cores;
     const since = t - this.began;
-    const flow = (base, period) => Math.round(base * (since + (period / 7) * Math.sin((since * 2 * Math.PI) / period)));
+    const flow = (base, period) =>
+      Math.round(base * (since + (period / 7) * Math.sin((since * 2 * Math.PI) / period)));
     const total = 2015.5 * GIB;
     const used = total * (0.31 + 0.02 * wave(t, 200));
     return {
       host_cpu_utilization_ratio: milli(cpu),
       host_cpu_core_utilization_ratio: byCore,
-      host_cpu_seconds_total: { user: milli(1e5 + since * cores * cpu), system: milli(2e4 + since), iowait: 120, idle: 9e5 },
+      host_cpu_seconds_total: {
+        user: milli(1e5 + since * cores * cpu),
+        system: milli(2e4 + since),
+        iowait: 120,
+        idle: 9e5,
+      },
       host_load1: milli(cores * cpu * 1.1),
       host_load5: milli(cores * 0.58),
       host_load15: milli(cores * 0.55),
@@ -192,14 +221,45 @@ export class Machine {
       host_memory_used_bytes: to(4096, used),
       host_swap_total_bytes: 8 * GIB,
       host_swap_used_bytes: to(4096, 0.3 * GIB),
-      host_pressure_waiting_seconds_total: { cpu: milli(900 + since * 0.031), memory: milli(3 + since * 0.0006), io: milli(400 + since * 0.082) },
+      host_pressure_waiting_seconds_total: {
+        cpu: milli(900 + since * 0.031),
+        memory: milli(3 + since * 0.0006),
+        io: milli(400 + since * 0.082),
+      },
       host_pressure_stalled_seconds_total: { cpu: 0, memory: 1.2, io: milli(200 + since * 0.044) },
-      host_disk_read_bytes_total: { nvme0n1: flow(2.1e9, 75), nvme1n1: flow(1.2e9, 50), sda: 12_345_678 },
-      host_disk_written_bytes_total: { nvme0n1: flow(3e8, 90), nvme1n1: flow(9e8, 33), sda: flow(40_000, 20) },
-      host_disk_busy_seconds_total: { nvme0n1: milli(since * 0.3), nvme1n1: milli(since * 0.22), sda: milli(since * 0.01) },
-      host_network_receive_bytes_total: { ib0: flow(9.5e9, 45), ib1: flow(9.4e9, 45), eno1: flow(2.2e5, 30), lo: flow(4e4, 30) },
-      host_network_transmit_bytes_total: { ib0: flow(9.1e9, 45), ib1: flow(9.2e9, 45), eno1: flow(8e5, 30), lo: flow(4e4, 30) },
-      host_temperature_celsius: { "coretemp Package id 0": 61, "coretemp Package id 1": 58, "nvme0 Composite": 44, "nvme1 Composite": 46 },
+      host_disk_read_bytes_total: {
+        nvme0n1: flow(2.1e9, 75),
+        nvme1n1: flow(1.2e9, 50),
+        sda: 12_345_678,
+      },
+      host_disk_written_bytes_total: {
+        nvme0n1: flow(3e8, 90),
+        nvme1n1: flow(9e8, 33),
+        sda: flow(40_000, 20),
+      },
+      host_disk_busy_seconds_total: {
+        nvme0n1: milli(since * 0.3),
+        nvme1n1: milli(since * 0.22),
+        sda: milli(since * 0.01),
+      },
+      host_network_receive_bytes_total: {
+        ib0: flow(9.5e9, 45),
+        ib1: flow(9.4e9, 45),
+        eno1: flow(2.2e5, 30),
+        lo: flow(4e4, 30),
+      },
+      host_network_transmit_bytes_total: {
+        ib0: flow(9.1e9, 45),
+        ib1: flow(9.2e9, 45),
+        eno1: flow(8e5, 30),
+        lo: flow(4e4, 30),
+      },
+      host_temperature_celsius: {
+        "coretemp Package id 0": 61,
+        "coretemp Package id 1": 58,
+        "nvme0 Composite": 44,
+        "nvme1 Composite": 46,
+      },
       host_uptime_seconds: milli(3_456_000 + since),
     };
   }
@@ -237,9 +297,20 @@ export class Machine {
     const facts = { ...device, state, state_since: since };
     if (state === "lost" || state === "asleep") {
       const numbers = { gpu_up: state === "lost" ? 0 : 1, gpu_asleep: state === "asleep" ? 1 : 0 };
-      return { ...facts, ...this.subject("device", numbers, () => state), users: [], processes: null, processes_hidden: 0, processes_reason: state };
+      return {
+        ...facts,
+        ...this.subject("device", numbers, () => state),
+        users: [],
+        processes: null,
+        processes_hidden: 0,
+        processes_reason: state,
+      };
     }
-    const numbers = { gpu_up: 1, gpu_asleep: 0, ...(device.kind === "mig" ? this.migNumbers(device, t) : this.deviceNumbers(device, t)) };
+    const numbers = {
+      gpu_up: 1,
+      gpu_asleep: 0,
+      ...(device.kind === "mig" ? this.migNumbers(device, t) : this.deviceNumbers(device, t)),
+    };
     if (fault === "absent") {
       delete numbers.gpu_power_watts;
       delete numbers.gpu_utilization_ratio;
@@ -263,7 +334,7 @@ export class Machine {
     return { ...facts, ...made, ...this.owners(device, t, numbers) };
   }
 
-  owners(device, t, numbers) {
+  owners(device, _t, numbers) {
     const none = { users: [], processes: [], processes_hidden: 0, processes_reason: null };
     if (!numbers.gpu_processes) return none;
     const i = device.index ?? device.gpu_instance;
@@ -271,8 +342,25 @@ export class Machine {
     const memory = to(1048576, numbers.gpu_memory_used_bytes * 0.98);
     const users = [{ user, uid: 1000 + (i % 4), processes: 1, memory_bytes: memory }];
     const hidden = this.options.hides ? 1 : 0;
-    const row = { pid: 41_200 + i * 11, start_ticks: 99, type: "compute", memory_bytes: memory, utilization_ratio: numbers.gpu_utilization_ratio ?? null, gpu_instance: device.gpu_instance, compute_instance: device.compute_instance, name: this.has("hostile") ? HOSTILE : "python3", user, uid: users[0].uid, owner: "known" };
-    return { users, processes: hidden > 0 ? [] : [row], processes_hidden: hidden, processes_reason: null };
+    const row = {
+      pid: 41_200 + i * 11,
+      start_ticks: 99,
+      type: "compute",
+      memory_bytes: memory,
+      utilization_ratio: numbers.gpu_utilization_ratio ?? null,
+      gpu_instance: device.gpu_instance,
+      compute_instance: device.compute_instance,
+      name: this.has("hostile") ? HOSTILE : "python3",
+      user,
+      uid: users[0].uid,
+      owner: "known",
+    };
+    return {
+      users,
+      processes: hidden > 0 ? [] : [row],
+      processes_hidden: hidden,
+      processes_reason: null,
+    };
   }
 
   sources() {
@@ -280,7 +368,14 @@ export class Machine {
     if (gpus === 0) {
       const text = this.catalog.messages["nvml.nothing_on_bus"];
       return [
-        { name: "nvml", phase: "absent", simulated: false, message: "nvml.nothing_on_bus", arguments: [], text },
+        {
+          name: "nvml",
+          phase: "absent",
+          simulated: false,
+          message: "nvml.nothing_on_bus",
+          arguments: [],
+          text,
+        },
         this.hostSource(),
       ];
     }
@@ -289,13 +384,27 @@ export class Machine {
     const fill = (pattern) => pattern.replace(/\{(\d)\}/g, (_, n) => args[n]);
     const { en, zh } = this.catalog.messages[key];
     return [
-      { name: "nvml", phase: "running", simulated, message: key, arguments: args, text: { en: fill(en), zh: fill(zh) } },
+      {
+        name: "nvml",
+        phase: "running",
+        simulated,
+        message: key,
+        arguments: args,
+        text: { en: fill(en), zh: fill(zh) },
+      },
       this.hostSource(),
     ];
   }
 
   hostSource() {
-    return { name: "host", phase: "running", simulated: false, message: "source.running", arguments: ["1", ""], text: { en: "running", zh: "运行中" } };
+    return {
+      name: "host",
+      phase: "running",
+      simulated: false,
+      message: "source.running",
+      arguments: ["1", ""],
+      text: { en: "running", zh: "运行中" },
+    };
   }
 
   snapshot(t, sequence) {
@@ -335,20 +444,35 @@ export class Machine {
       const picked = shots.map((shot, i) => [shot, i]).filter(([, i]) => i % every === 0);
       const series = this.rows[scope]
         .filter((row) => row.cadence === cadence)
-        .flatMap((row) => this.seriesOf(row, picked.map(([shot]) => (at >= 0 ? shot.devices[at] : shot[scope]))));
-      if (series.length > 0) groups.push({ subject, times_ms: picked.map(([, i]) => Math.round(times[i] * 1000)), series });
+        .flatMap((row) =>
+          this.seriesOf(
+            row,
+            picked.map(([shot]) => (at >= 0 ? shot.devices[at] : shot[scope])),
+          ),
+        );
+      if (series.length > 0)
+        groups.push({
+          subject,
+          times_ms: picked.map(([, i]) => Math.round(times[i] * 1000)),
+          series,
+        });
     }
     return groups;
   }
 
   seriesOf(row, subjects) {
-    const fresh = (subject) => (subject.stale[row.name] === undefined ? subject.metrics[row.name] : null);
-    const labels = new Set(row.label === "" ? [""] : subjects.flatMap((subject) => Object.keys(fresh(subject) ?? {})));
+    const fresh = (subject) =>
+      subject.stale[row.name] === undefined ? subject.metrics[row.name] : null;
+    const labels = new Set(
+      row.label === "" ? [""] : subjects.flatMap((subject) => Object.keys(fresh(subject) ?? {})),
+    );
     return [...labels]
       .map((label) => ({
         metric: row.name,
         label,
-        values: subjects.map((subject) => (label === "" ? fresh(subject) : (fresh(subject)?.[label] ?? null))),
+        values: subjects.map((subject) =>
+          label === "" ? fresh(subject) : (fresh(subject)?.[label] ?? null),
+        ),
       }))
       .filter((series) => series.values.some((value) => value !== null));
   }
@@ -359,14 +483,27 @@ export class Machine {
       const row = this.catalog.event_kinds.find((one) => one.key === kind);
       const { en, zh } = this.catalog.messages[`event.${kind}`];
       const fill = (pattern) => pattern.replace(/\{(\d)\}/g, (_, n) => args[n] ?? "");
-      return { id, time, kind, severity: row.severity, uuid, code: Number(args[0]) || 0, fields: {}, message: { en: fill(en), zh: fill(zh) } };
+      return {
+        id,
+        time,
+        kind,
+        severity: row.severity,
+        uuid,
+        code: Number(args[0]) || 0,
+        fields: {},
+        message: { en: fill(en), zh: fill(zh) },
+      };
     };
     const gpus = this.devices.filter((device) => device.kind === "gpu");
     const events = [event(1, t, "daemon_start", null, [this.catalog.version])];
     gpus.slice(0, 6).forEach((device, i) => {
-      events.push(event(10 + i, t + 20 + i * 3, "process_start", device.uuid, [String(41_200 + i * 11)]));
+      events.push(
+        event(10 + i, t + 20 + i * 3, "process_start", device.uuid, [String(41_200 + i * 11)]),
+      );
       events.push(event(30 + i, t + 200 + i * 41, "throttle_begin", device.uuid, ["sw_power_cap"]));
-      events.push(event(50 + i, t + 214 + i * 41, "throttle_end", device.uuid, ["sw_power_cap", "14"]));
+      events.push(
+        event(50 + i, t + 214 + i * 41, "throttle_end", device.uuid, ["sw_power_cap", "14"]),
+      );
     });
     const lost = gpus.find((device) => this.faultOf(device, t + 700) === "lost");
     if (lost !== undefined) {
@@ -375,29 +512,4 @@ export class Machine {
     }
     return events.sort((a, b) => b.time - a.time);
   }
-}
-
-// What of `after` differs from `before`, in the contract's words.
-export function deltaOf(before, after) {
-  const patch = (a, b) => {
-    const out = {};
-    for (const part of ["metrics", "reasons", "stale"]) {
-      const changed = {};
-      for (const key of new Set([...Object.keys(a[part]), ...Object.keys(b[part])])) {
-        if (JSON.stringify(a[part][key]) !== JSON.stringify(b[part][key])) changed[key] = b[part][key] ?? null;
-      }
-      if (Object.keys(changed).length > 0) out[part] = changed;
-    }
-    return out;
-  };
-  const devices = {};
-  after.devices.forEach((device, i) => {
-    const old = before.devices[i];
-    const own = patch(old, device);
-    for (const key of ["state", "state_since", "users", "processes", "processes_hidden", "processes_reason"]) {
-      if (JSON.stringify(old[key]) !== JSON.stringify(device[key])) own[key] = device[key];
-    }
-    if (Object.keys(own).length > 0) devices[device.uuid] = own;
-  });
-  return { sequence: after.sequence, time: after.time, host: patch(before.host, after.host), self: patch(before.self, after.self), devices };
 }

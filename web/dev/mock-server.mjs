@@ -15,7 +15,8 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { WebSocketServer } from "ws";
-import { deltaOf, Machine } from "./machine.mjs";
+import { deltaOf } from "./delta.mjs";
+import { Machine } from "./machine.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const dist = join(here, "../dist");
@@ -25,7 +26,12 @@ const port = portAt > 0 ? Number(process.argv[portAt + 1]) : 9781;
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
 
 function optionsOf(text) {
   const query = new URLSearchParams(text);
@@ -93,7 +99,8 @@ const server = createServer((request, response) => {
   const machine = machineOf(scenario);
   switch (path) {
     case "/api/gpusight/v1/catalog":
-      if (machine.options.nocatalog) sendJson(response, { error: { code: "internal", message: "" } }, 500);
+      if (machine.options.nocatalog)
+        sendJson(response, { error: { code: "internal", message: "" } }, 500);
       else sendJson(response, catalog);
       return;
     case "/api/gpusight/v1/snapshot":
@@ -134,7 +141,13 @@ function play(socket, machine) {
     last = next;
     if (next.sequence % 15 === 0 && next.devices.length > 0) {
       const [event] = machine.events();
-      socket.send(JSON.stringify({ type: "event", n: n++, event: { ...event, id: 1000 + next.sequence, time: t } }));
+      socket.send(
+        JSON.stringify({
+          type: "event",
+          n: n++,
+          event: { ...event, id: 1000 + next.sequence, time: t },
+        }),
+      );
     }
   }, options.interval * 1000);
   socket.on("close", () => clearInterval(timer));

@@ -24,7 +24,9 @@ const read = async () => {
   const { metrics } = await session.send("Performance.getMetrics");
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
 };
-const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+const paint = await page.evaluate(
+  () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
+);
 await page.waitForTimeout(3000);
 const startLong = await page.evaluate(() => window.__long.length);
 const before = await read();

@@ -16,8 +16,20 @@ const SHOTS = [
   ["8-1280-light-zh", "gpus=8", 1280, 900, { lang: "zh" }],
   ["8-390-dark", "gpus=8", 390, 844, { dark: true }],
   ["8-360-light-zh", "gpus=8", 360, 800, { lang: "zh" }],
-  ["faults-1920-light", "gpus=8&faults=lost,asleep,absent,stale,busy,throttle&simulated=0&gap=1", 1920, 1080, {}],
-  ["faults-1920-dark-zh", "gpus=8&faults=lost,asleep,absent,stale,busy,throttle&gap=1", 1920, 1080, { dark: true, lang: "zh" }],
+  [
+    "faults-1920-light",
+    "gpus=8&faults=lost,asleep,absent,stale,busy,throttle&simulated=0&gap=1",
+    1920,
+    1080,
+    {},
+  ],
+  [
+    "faults-1920-dark-zh",
+    "gpus=8&faults=lost,asleep,absent,stale,busy,throttle&gap=1",
+    1920,
+    1080,
+    { dark: true, lang: "zh" },
+  ],
   ["1-1280-dark", "gpus=1&fans=1&cores=16", 1280, 1400, { dark: true }],
   ["1-1920-light", "gpus=1&fans=1&cores=16&simulated=0", 1920, 1080, {}],
   ["2-1280-light", "gpus=2&cores=32&simulated=0", 1280, 900, {}],
@@ -41,7 +53,8 @@ for (const [name, scenario, width, height, how] of SHOTS) {
   });
   const page = await context.newPage();
   await page.goto(`${base}/s/${scenario}/?lang=${how.lang ?? "en"}`);
-  if (!scenario.includes("gpus=0") && !scenario.includes("nodata")) await page.waitForSelector(".gpu");
+  if (!scenario.includes("gpus=0") && !scenario.includes("nodata"))
+    await page.waitForSelector(".gpu");
   await page.waitForTimeout(how.waitMs ?? 2500);
   if (how.open) await page.locator(".gpu .more").first().click();
   if (how.open) await page.waitForTimeout(1500);

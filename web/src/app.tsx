@@ -114,7 +114,9 @@ function Waiting({ text }: { text: string }): JSX.Element {
 
 function titleOf(catalog: Catalog | null, snapshot: Snapshot | null): string {
   if (snapshot === null) return "gpusight";
-  const badge = snapshot.simulated ? `${tx(catalog?.message("simulated.badge")) || "SIMULATED"} · ` : "";
+  const badge = snapshot.simulated
+    ? `${tx(catalog?.message("simulated.badge")) || "SIMULATED"} · `
+    : "";
   return `${badge}${snapshot.host.name} · gpusight`;
 }
 

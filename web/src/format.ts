@@ -45,7 +45,10 @@ export function bytesOf(part: number, whole: number): { part: string; whole: Sho
   const { step } = scaled(whole, 1024);
   const shown = bytes(whole);
   const decimals = shown.text.includes(".") ? shown.text.split(".")[1]?.length : 0;
-  return { part: (part / 1024 ** step).toFixed(Math.max(decimals ?? 0, step > 0 ? 1 : 0)), whole: shown };
+  return {
+    part: (part / 1024 ** step).toFixed(Math.max(decimals ?? 0, step > 0 ? 1 : 0)),
+    whole: shown,
+  };
 }
 
 export function ratio(value: number): Shown {

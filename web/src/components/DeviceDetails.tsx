@@ -25,13 +25,27 @@ const isFact = (row: MetricRow): boolean =>
   row.kind === "state" || row.cadence === "slow" || (row.kind === "counter" && row.unit === "");
 
 const isAbsent = (device: Device, row: MetricRow): boolean =>
-  row.label === "" ? read(device, row.name).kind === "absent" : labelsOf(device, row.name).length === 0;
+  row.label === ""
+    ? read(device, row.name).kind === "absent"
+    : labelsOf(device, row.name).length === 0;
 
-function Facts({ catalog, device, rows }: { catalog: Catalog; device: Device; rows: readonly MetricRow[] }): JSX.Element {
+function Facts({
+  catalog,
+  device,
+  rows,
+}: {
+  catalog: Catalog;
+  device: Device;
+  rows: readonly MetricRow[];
+}): JSX.Element {
   return (
     <dl class="facts">
       {rows.map((row) => (
-        <div key={row.name} class={row.label === "" ? "" : "is-many"} title={readingTitle(catalog, row, read(device, row.name))}>
+        <div
+          key={row.name}
+          class={row.label === "" ? "" : "is-many"}
+          title={readingTitle(catalog, row, read(device, row.name))}
+        >
           <dt>{tx(row.brief)}</dt>
           <dd>
             {row.label === "" ? (
@@ -39,7 +53,14 @@ function Facts({ catalog, device, rows }: { catalog: Catalog; device: Device; ro
             ) : (
               labelsOf(device, row.name).map((label) => (
                 <span class="fact-part" key={label}>
-                  {labelWord(label)} <ReadingText catalog={catalog} subject={device} metric={row.name} label={label} {...showOf(row)} />
+                  {labelWord(label)}{" "}
+                  <ReadingText
+                    catalog={catalog}
+                    subject={device}
+                    metric={row.name}
+                    label={label}
+                    {...showOf(row)}
+                  />
                 </span>
               ))
             )}
@@ -53,10 +74,23 @@ function Facts({ catalog, device, rows }: { catalog: Catalog; device: Device; ro
 // A state of 0 and 1 is off and on; any other is its number.
 const showOf = (row: MetricRow): { show?: (value: number) => Shown } =>
   row.kind === "state" && row.min === 0 && row.max === 1
-    ? { show: (value) => ({ text: value === 1 ? t("yes") : value === 0 ? t("no") : plain(value), unit: "" }) }
+    ? {
+        show: (value) => ({
+          text: value === 1 ? t("yes") : value === 0 ? t("no") : plain(value),
+          unit: "",
+        }),
+      }
     : {};
 
-function DetailLine({ catalog, device, row }: { catalog: Catalog; device: Device; row: MetricRow }): JSX.Element {
+function DetailLine({
+  catalog,
+  device,
+  row,
+}: {
+  catalog: Catalog;
+  device: Device;
+  row: MetricRow;
+}): JSX.Element {
   const line = { catalog, subjectKey: device.uuid, subject: device, metric: row.name };
   if (row.label !== "") {
     const labels = labelsOf(device, row.name);
@@ -77,7 +111,15 @@ function DetailLine({ catalog, device, row }: { catalog: Catalog; device: Device
   );
 }
 
-function Absent({ catalog, device, rows }: { catalog: Catalog; device: Device; rows: readonly MetricRow[] }): JSX.Element | null {
+function Absent({
+  catalog,
+  device,
+  rows,
+}: {
+  catalog: Catalog;
+  device: Device;
+  rows: readonly MetricRow[];
+}): JSX.Element | null {
   if (rows.length === 0) return null;
   const byReason = new Map<string, MetricRow[]>();
   for (const row of rows) {
@@ -132,7 +174,15 @@ function Identity({ device, nowSeconds }: { device: Device; nowSeconds: number }
   );
 }
 
-export function DeviceDetails({ catalog, device, nowSeconds }: { catalog: Catalog; device: Device; nowSeconds: number }): JSX.Element {
+export function DeviceDetails({
+  catalog,
+  device,
+  nowSeconds,
+}: {
+  catalog: Catalog;
+  device: Device;
+  nowSeconds: number;
+}): JSX.Element {
   const rows = catalog.rowsOf("device").filter((row) => !SHOWN_ELSEWHERE.has(row.name));
   const there = rows.filter((row) => !isAbsent(device, row));
   return (
@@ -159,7 +209,11 @@ export function DeviceDetails({ catalog, device, nowSeconds }: { catalog: Catalo
         );
       })}
       <Identity device={device} nowSeconds={nowSeconds} />
-      <Absent catalog={catalog} device={device} rows={rows.filter((row) => isAbsent(device, row))} />
+      <Absent
+        catalog={catalog}
+        device={device}
+        rows={rows.filter((row) => isAbsent(device, row))}
+      />
     </div>
   );
 }

@@ -27,7 +27,9 @@ function Event({ event, catalog, devices, nowSeconds }: Props & { event: EventRo
       <Shape tone={tone} />
       <span class="visually-hidden">{t(`severity_${event.severity}`)}</span>
       <time class="event-time">{clock(event.time, nowSeconds)}</time>
-      {device !== undefined && <span class="event-gpu">GPU {device.profile ?? deviceName(device)}</span>}
+      {device !== undefined && (
+        <span class="event-gpu">GPU {device.profile ?? deviceName(device)}</span>
+      )}
       <span class="event-text">{tx(event.message)}</span>
     </li>
   );
@@ -47,7 +49,12 @@ export function EventList(props: Props): JSX.Element {
         ))}
       </ul>
       {events.length > SHOWN_FEW && (
-        <button type="button" class="more" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+        <button
+          type="button"
+          class="more"
+          aria-expanded={showsAll}
+          onClick={() => setShowsAll(!showsAll)}
+        >
           {showsAll ? t("show_fewer") : t("show_all", String(events.length))}
         </button>
       )}

@@ -47,7 +47,8 @@ function ConnectionMark({ snapshot }: { snapshot: Snapshot | null }): JSX.Elemen
   const { phase } = connection.value;
   const hasData = !Number.isNaN(dataAge.value);
   const tone = isFresh.value ? "live" : phase === "waiting" || isLate.value ? "lost" : "wait";
-  const words = phase === "live" ? t("live") : phase === "connecting" ? t("connecting") : t("disconnected");
+  const words =
+    phase === "live" ? t("live") : phase === "connecting" ? t("connecting") : t("disconnected");
   const isOld = hasData && dataAge.value > 2 * (snapshot?.interval_seconds ?? 1) + 1;
   return (
     <span class={`connection is-${tone}`} title={t("last_reading")}>
@@ -152,7 +153,13 @@ function drivers(snapshot: Snapshot): string {
   return [...new Set(snapshot.devices.map((device) => device.driver).filter(Boolean))].join(", ");
 }
 
-export function Header({ catalog, snapshot }: { catalog: Catalog | null; snapshot: Snapshot | null }): JSX.Element {
+export function Header({
+  catalog,
+  snapshot,
+}: {
+  catalog: Catalog | null;
+  snapshot: Snapshot | null;
+}): JSX.Element {
   const isSimulated = snapshot?.simulated === true;
   const badge = tx(catalog?.message("simulated.badge")) || "SIMULATED";
   const driver = snapshot === null ? "" : drivers(snapshot);

@@ -13,7 +13,7 @@ import { seriesKey } from "../state/ring";
 import { chartModel, together } from "../state/series";
 import { Bar, Cells } from "./Bar";
 import { MetricLine } from "./MetricLine";
-import { ReadingText, reasonText, readingTitle, RateText } from "./Reading";
+import { RateText, ReadingText, readingTitle, reasonText } from "./Reading";
 import { TimeChart } from "./TimeChart";
 
 interface Props {
@@ -30,7 +30,15 @@ function rateOf(metric: string, label: string): number {
   return lastRate(ring.times(), ring.column(seriesKey(metric, label)), interval());
 }
 
-function Block({ title, aside, children }: { title: string; aside?: ComponentChildren; children: ComponentChildren }): JSX.Element {
+function Block({
+  title,
+  aside,
+  children,
+}: {
+  title: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
   return (
     <section class="block">
       <h3>
@@ -54,7 +62,9 @@ function Cores({ catalog, host }: Props): JSX.Element | null {
   const cells = labels.map((label) => {
     const reading = read(host, metric, label);
     const words =
-      reading.kind === "absent" ? reasonText(catalog, reading.reason) : joined(ratio(reading.number));
+      reading.kind === "absent"
+        ? reasonText(catalog, reading.reason)
+        : joined(ratio(reading.number));
     return {
       key: label,
       title: `${t("core")} ${label}: ${words}`,
@@ -71,7 +81,13 @@ function Load({ catalog, host }: Props): JSX.Element {
       <span class="pair-name">{t("load")}</span>
       <span class="pair-values">
         {["host_load1", "host_load5", "host_load15"].map((metric) => (
-          <ReadingText key={metric} catalog={catalog} subject={host} metric={metric} show={(v) => ({ text: v.toFixed(2), unit: "" })} />
+          <ReadingText
+            key={metric}
+            catalog={catalog}
+            subject={host}
+            metric={metric}
+            show={(v) => ({ text: v.toFixed(2), unit: "" })}
+          />
         ))}
       </span>
     </p>
@@ -85,7 +101,11 @@ function Swap({ catalog, host }: Props): JSX.Element {
     <p class="pair">
       <span class="pair-name">{t("swap")}</span>
       {used === undefined || total === undefined || total === 0 ? (
-        <ReadingText catalog={catalog} subject={host} metric={total === 0 ? "host_swap_total_bytes" : "host_swap_used_bytes"} />
+        <ReadingText
+          catalog={catalog}
+          subject={host}
+          metric={total === 0 ? "host_swap_total_bytes" : "host_swap_used_bytes"}
+        />
       ) : (
         <span class="pair-values">
           <Bar share={used / total} hue="host-memory" title={joined(ratio(used / total))} />
@@ -121,10 +141,18 @@ function Pressure({ catalog, host }: Props): JSX.Element {
           <tr key={label}>
             <th scope="row">{labelWord(label)}</th>
             <td class="is-number">
-              <RateText value={rateOf(waiting, label)} unit="seconds" title={title(waiting, label)} />
+              <RateText
+                value={rateOf(waiting, label)}
+                unit="seconds"
+                title={title(waiting, label)}
+              />
             </td>
             <td class="is-number">
-              <RateText value={rateOf(stalled, label)} unit="seconds" title={title(stalled, label)} />
+              <RateText
+                value={rateOf(stalled, label)}
+                unit="seconds"
+                title={title(stalled, label)}
+              />
             </td>
           </tr>
         ))}
@@ -140,7 +168,14 @@ interface FlowProps extends Props {
 }
 
 // One disk or interface: both directions, as numbers and over time.
-function Flow({ catalog, host, inward, outward, hue, label }: FlowProps & { label: string }): JSX.Element {
+function Flow({
+  catalog,
+  host,
+  inward,
+  outward,
+  hue,
+  label,
+}: FlowProps & { label: string }): JSX.Element {
   const build = () => {
     const view = {
       catalog,
@@ -165,7 +200,11 @@ function Flow({ catalog, host, inward, outward, hue, label }: FlowProps & { labe
           return (
             <span class="flow-rate" key={metric}>
               <i class={`swatch swatch-${i}`} />
-              <RateText value={rateOf(metric, label)} unit={row.unit} title={readingTitle(catalog, row, read(host, metric, label))} />
+              <RateText
+                value={rateOf(metric, label)}
+                unit={row.unit}
+                title={readingTitle(catalog, row, read(host, metric, label))}
+              />
             </span>
           );
         })}
@@ -182,7 +221,9 @@ function Flows(props: FlowProps): JSX.Element {
   const labels = labelsOf(host, inward);
   if (labels.length === 0) return <Nothing catalog={catalog} host={host} metric={inward} />;
   const total = (label: string): number =>
-    label === "lo" ? -1 : (numberOf(host, inward, label) ?? 0) + (numberOf(host, outward, label) ?? 0);
+    label === "lo"
+      ? -1
+      : (numberOf(host, inward, label) ?? 0) + (numberOf(host, outward, label) ?? 0);
   const sorted = [...labels].sort((a, b) => total(b) - total(a));
   return (
     <>
@@ -190,7 +231,12 @@ function Flows(props: FlowProps): JSX.Element {
         <Flow key={label} {...props} label={label} />
       ))}
       {labels.length > SHOWN_FEW && (
-        <button type="button" class="more" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+        <button
+          type="button"
+          class="more"
+          aria-expanded={showsAll}
+          onClick={() => setShowsAll(!showsAll)}
+        >
           {showsAll ? t("show_fewer") : t("show_all", String(labels.length))}
         </button>
       )}
@@ -246,10 +292,22 @@ export function HostPanel({ catalog, host }: Props): JSX.Element {
           <Swap catalog={catalog} host={host} />
         </section>
         <Block title={groupTitle("host_network")} aside={t("network_rates")}>
-          <Flows catalog={catalog} host={host} inward="host_network_receive_bytes_total" outward="host_network_transmit_bytes_total" hue="host-network" />
+          <Flows
+            catalog={catalog}
+            host={host}
+            inward="host_network_receive_bytes_total"
+            outward="host_network_transmit_bytes_total"
+            hue="host-network"
+          />
         </Block>
         <Block title={groupTitle("host_disk")} aside={t("disk_rates")}>
-          <Flows catalog={catalog} host={host} inward="host_disk_read_bytes_total" outward="host_disk_written_bytes_total" hue="host-disk" />
+          <Flows
+            catalog={catalog}
+            host={host}
+            inward="host_disk_read_bytes_total"
+            outward="host_disk_written_bytes_total"
+            hue="host-disk"
+          />
         </Block>
         <Block title={groupTitle("host_pressure")}>
           <Pressure catalog={catalog} host={host} />

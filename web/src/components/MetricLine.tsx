@@ -8,7 +8,7 @@ import { store } from "../state/app";
 import { smoothing } from "../state/prefs";
 import { numberOf, read } from "../state/reading";
 import { chartModel } from "../state/series";
-import { readingTitle, ReadingText, reasonText } from "./Reading";
+import { ReadingText, readingTitle, reasonText } from "./Reading";
 import { TimeChart } from "./TimeChart";
 
 export interface LineSpec {
@@ -92,7 +92,17 @@ export function MetricLine(props: Props): JSX.Element | null {
 }
 
 // Label and number of each line of a chart with many; the swatch says which is which.
-export function Legend({ catalog, subject, metric, labels }: { catalog: Catalog; subject: Subject; metric: string; labels: readonly string[] }): JSX.Element {
+export function Legend({
+  catalog,
+  subject,
+  metric,
+  labels,
+}: {
+  catalog: Catalog;
+  subject: Subject;
+  metric: string;
+  labels: readonly string[];
+}): JSX.Element {
   return (
     <span class="legend">
       {labels.map((label, i) => (

@@ -20,14 +20,20 @@ function MigMemory({ catalog, device }: { catalog: Catalog; device: Device }): J
     return (
       <span class="mig-memory">
         <ReadingText catalog={catalog} subject={device} metric={USED} />
-        {used.kind === "absent" && <span class="is-reason">{reasonText(catalog, used.reason)}</span>}
+        {used.kind === "absent" && (
+          <span class="is-reason">{reasonText(catalog, used.reason)}</span>
+        )}
       </span>
     );
   }
   const { part, whole } = bytesOf(used.number, total.number);
   return (
     <span class="mig-memory">
-      <Bar share={used.number / total.number} hue="memory" title={joined(ratio(used.number / total.number))} />
+      <Bar
+        share={used.number / total.number}
+        hue="memory"
+        title={joined(ratio(used.number / total.number))}
+      />
       <span class={used.kind === "stale" ? "num is-stale" : "num"}>
         {part} / {joined(whole)}
       </span>
@@ -35,7 +41,15 @@ function MigMemory({ catalog, device }: { catalog: Catalog; device: Device }): J
   );
 }
 
-export function MigList({ catalog, devices, nowSeconds }: { catalog: Catalog; devices: readonly Device[]; nowSeconds: number }): JSX.Element {
+export function MigList({
+  catalog,
+  devices,
+  nowSeconds,
+}: {
+  catalog: Catalog;
+  devices: readonly Device[];
+  nowSeconds: number;
+}): JSX.Element {
   return (
     <div class="migs">
       <h4 class="migs-title">{t("mig_instances", String(devices.length))}</h4>

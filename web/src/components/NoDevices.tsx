@@ -4,7 +4,13 @@ import type { Catalog } from "../api/catalog";
 import type { SourceStatus } from "../api/types";
 import { fill, t, tx } from "../i18n";
 
-export function NoDevices({ catalog, sources }: { catalog: Catalog; sources: readonly SourceStatus[] }): JSX.Element {
+export function NoDevices({
+  catalog,
+  sources,
+}: {
+  catalog: Catalog;
+  sources: readonly SourceStatus[];
+}): JSX.Element {
   const offer = tx(catalog.message("simulated.offer"));
   const [words, command] = splitOffer(fill(offer, ["serve"]));
   return (

@@ -69,17 +69,23 @@ export function Processes({ catalog, device }: { catalog: Catalog; device: Devic
                 </td>
                 <td class="is-name">{userName(row)}</td>
                 <td class="is-number">
-                  {row.memory_bytes === null ? notAvailable(catalog) : joined(bytes(row.memory_bytes))}
+                  {row.memory_bytes === null
+                    ? notAvailable(catalog)
+                    : joined(bytes(row.memory_bytes))}
                 </td>
                 <td class="is-number">
-                  {row.utilization_ratio === null ? notAvailable(catalog) : joined(ratio(row.utilization_ratio))}
+                  {row.utilization_ratio === null
+                    ? notAvailable(catalog)
+                    : joined(ratio(row.utilization_ratio))}
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      {rows.length === 0 && device.processes_hidden === 0 && <p class="note">{t("no_processes")}</p>}
+      {rows.length === 0 && device.processes_hidden === 0 && (
+        <p class="note">{t("no_processes")}</p>
+      )}
       {device.processes_hidden > 0 && (
         <p class="note">{t("processes_hidden", String(device.processes_hidden))}</p>
       )}

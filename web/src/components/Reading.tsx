@@ -11,7 +11,8 @@ import { type Reading, read } from "../state/reading";
 export const reasonText = (catalog: Catalog, reason: string): string =>
   tx(catalog.reason(reason)) || reason.replaceAll("_", " ");
 
-export const notAvailable = (catalog: Catalog): string => tx(catalog.message("word.not_available")) || "n/a";
+export const notAvailable = (catalog: Catalog): string =>
+  tx(catalog.message("word.not_available")) || "n/a";
 
 // The whole story for a tooltip: what it means, and what is wrong with it now.
 export function readingTitle(catalog: Catalog, row: MetricRow, reading: Reading): string {
@@ -42,7 +43,13 @@ interface Props {
   show?: (value: number) => Shown;
 }
 
-export function ReadingText({ catalog, subject, metric, label = "", show }: Props): JSX.Element | null {
+export function ReadingText({
+  catalog,
+  subject,
+  metric,
+  label = "",
+  show,
+}: Props): JSX.Element | null {
   const row = catalog.metric(metric);
   if (row === undefined) return null;
   const reading = read(subject, metric, label);
@@ -64,7 +71,15 @@ export function ReadingText({ catalog, subject, metric, label = "", show }: Prop
 }
 
 // A rate that was derived here; undefined when it cannot be.
-export function RateText({ value, unit, title }: { value: number; unit: string; title: string }): JSX.Element {
+export function RateText({
+  value,
+  unit,
+  title,
+}: {
+  value: number;
+  unit: string;
+  title: string;
+}): JSX.Element {
   if (Number.isNaN(value)) {
     return (
       <span class="reading is-absent" title={title}>

@@ -11,7 +11,8 @@ import { seriesKey } from "../state/ring";
 import { notAvailable, readingTitle } from "./Reading";
 
 // Counters that stand for something wrong say how often since the start; the others how fast.
-const isTrouble = (row: MetricRow): boolean => /late|dropped|implausible|generations/.test(row.name);
+const isTrouble = (row: MetricRow): boolean =>
+  /late|dropped|implausible|generations/.test(row.name);
 
 function words(catalog: Catalog, snapshot: Snapshot, row: MetricRow, label: string): string {
   const number = numberOf(snapshot.self, row.name, label);
@@ -19,13 +20,23 @@ function words(catalog: Catalog, snapshot: Snapshot, row: MetricRow, label: stri
   if (row.kind !== "counter") return joined(humanize(number, row.unit));
   if (isTrouble(row)) return plain(number);
   const ring = store.ring("self");
-  const rate = lastRate(ring.times(), ring.column(seriesKey(row.name, label)), snapshot.interval_seconds);
+  const rate = lastRate(
+    ring.times(),
+    ring.column(seriesKey(row.name, label)),
+    snapshot.interval_seconds,
+  );
   if (Number.isNaN(rate)) return "–";
   const shown = joined(humanizeRate(rate, row.unit));
   return row.unit === "seconds" ? t("self_rate", shown) : shown;
 }
 
-export function SelfFooter({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }): JSX.Element {
+export function SelfFooter({
+  catalog,
+  snapshot,
+}: {
+  catalog: Catalog;
+  snapshot: Snapshot;
+}): JSX.Element {
   const { self } = snapshot;
   return (
     <footer class="self">
@@ -39,7 +50,10 @@ export function SelfFooter({ catalog, snapshot }: { catalog: Catalog; snapshot: 
           const labels = row.label === "" ? [""] : labelsOf(self, row.name);
           if (labels.length > 4) return [];
           return labels.map((label) => (
-            <div key={`${row.name}/${label}`} title={readingTitle(catalog, row, read(self, row.name, label))}>
+            <div
+              key={`${row.name}/${label}`}
+              title={readingTitle(catalog, row, read(self, row.name, label))}
+            >
               <dt>
                 {tx(row.brief)}
                 {label !== "" && ` ${labelWord(label)}`}

@@ -46,7 +46,9 @@ function Strip({ catalog, gpus, nowSeconds }: Props): JSX.Element {
     const reading = read(device, "gpu_utilization_ratio");
     const words = deviceWords(catalog, device, nowSeconds);
     const value =
-      reading.kind === "absent" ? reasonText(catalog, reading.reason) : joined(ratio(reading.number));
+      reading.kind === "absent"
+        ? reasonText(catalog, reading.reason)
+        : joined(ratio(reading.number));
     return {
       key: device.uuid,
       title: `GPU ${deviceName(device)} · ${value} · ${words.words}`,
@@ -59,7 +61,13 @@ function Strip({ catalog, gpus, nowSeconds }: Props): JSX.Element {
       {gpus.map((device) => {
         const cell = cellOf(device);
         return (
-          <a class={cellClass(cell)} key={cell.key} href={`#gpu-${device.uuid}`} title={cell.title} aria-label={cell.title}>
+          <a
+            class={cellClass(cell)}
+            key={cell.key}
+            href={`#gpu-${device.uuid}`}
+            title={cell.title}
+            aria-label={cell.title}
+          >
             <CellFill share={cell.share} hue="utilization" />
           </a>
         );
@@ -112,7 +120,11 @@ export function Summary(props: Props): JSX.Element | null {
           />
         )}
         {power.length > 0 && (
-          <Total name={title("gpu_power_watts")} text={joined(humanize(sum(power), "watts"))} {...count(power)} />
+          <Total
+            name={title("gpu_power_watts")}
+            text={joined(humanize(sum(power), "watts"))}
+            {...count(power)}
+          />
         )}
       </dl>
       {gpus.length >= STRIP_FROM && <Strip {...props} />}

@@ -1,12 +1,12 @@
 // The last ten minutes of one metric. Where nothing was read there is no axis, only the reason.
 import { effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { t } from "../i18n";
+import { store } from "../state/app";
 import { drawNever, drawSoon, useOnScreen } from "../state/frames";
 import { isDark, lang, smoothing } from "../state/prefs";
 import { type ChartModel, extent } from "../state/series";
-import { store } from "../state/app";
 import { type ChartColours, ChartView } from "./chart_view";
 
 interface Props {

@@ -186,7 +186,8 @@ function xAxis(colours: ChartColours, isShown: boolean): uPlot.Axis {
       for (let at = first; at <= max; at += TICK_SECONDS) splits.push(at);
       return splits;
     },
-    values: (plot, splits) => splits.map((at) => (isShown && hasRoom(plot, at) ? hourMinute(at) : "")),
+    values: (plot, splits) =>
+      splits.map((at) => (isShown && hasRoom(plot, at) ? hourMinute(at) : "")),
   };
 }
 

@@ -11,7 +11,8 @@ export const GREAT_LINES: readonly LineSpec[] = [
 ];
 
 // The driver's index, which is what people call a GPU by; the identity is the UUID.
-export const deviceName = (device: Device): string => (device.index === null ? "–" : String(device.index));
+export const deviceName = (device: Device): string =>
+  device.index === null ? "–" : String(device.index);
 
 // "NVIDIA H100 80GB HBM3" without the word that every card would repeat; the tooltip has it all.
 export function shortName(device: Device): string {

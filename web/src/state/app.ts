@@ -27,7 +27,11 @@ function takeMessage(message: LiveMessage): void {
   void loadEvents();
   // Another version serves now: its metrics may have other names.
   const isOther = message.snapshot.version !== store.catalog.value?.version;
-  if (isOther) void fetchCatalog().then((document) => store.setCatalog(document), () => {});
+  if (isOther)
+    void fetchCatalog().then(
+      (document) => store.setCatalog(document),
+      () => {},
+    );
 }
 
 async function loadEvents(): Promise<void> {

@@ -1,6 +1,7 @@
 // When to draw: only what is on screen, only while the page is looked at, and not all in one frame.
-import { useEffect, useState } from "preact/hooks";
+
 import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
 
 const BUDGET_MS = 10; // of a frame's 16, so that scrolling stays smooth beside it
 

@@ -18,7 +18,11 @@ function between(from: Sample, to: Sample): number {
 // Ticks come a little early: 1.95 s between three of them are two seconds.
 const isLongEnough = (seconds: number): boolean => seconds >= LEAST_SECONDS * 0.95;
 
-export function rates(times: ArrayLike<number>, values: ArrayLike<number>, intervalSeconds: number) {
+export function rates(
+  times: ArrayLike<number>,
+  values: ArrayLike<number>,
+  intervalSeconds: number,
+) {
   const out = new Float64Array(values.length).fill(Number.NaN);
   const most = Math.max(MOST_SECONDS, MOST_INTERVALS * intervalSeconds);
   let run: Sample[] = []; // samples since the last reset, oldest first
@@ -50,7 +54,9 @@ export function lastRate(
 ): number {
   if (values === undefined || values.length === 0) return Number.NaN;
   // Enough rows for the longest span; the rest of the column does not matter.
-  const rows = Math.ceil(Math.max(MOST_SECONDS, MOST_INTERVALS * intervalSeconds) / intervalSeconds);
+  const rows = Math.ceil(
+    Math.max(MOST_SECONDS, MOST_INTERVALS * intervalSeconds) / intervalSeconds,
+  );
   const from = Math.max(0, values.length - rows - 2);
   const tail = rates(times.subarray(from), values.subarray(from), intervalSeconds);
   return tail[tail.length - 1] as number;

@@ -10,7 +10,8 @@ export function read(subject: Subject, metric: string, label = ""): Reading {
   const whole = subject.metrics[metric];
   const key = label === "" ? metric : `${metric}{${label}}`;
   const reason = subject.reasons[key] ?? subject.reasons[metric] ?? "unknown";
-  const number = typeof whole === "object" && whole !== null ? own(whole, label) : label === "" ? whole : null;
+  const number =
+    typeof whole === "object" && whole !== null ? own(whole, label) : label === "" ? whole : null;
   if (typeof number !== "number" || !Number.isFinite(number)) return { kind: "absent", reason };
   const ageSeconds = subject.stale[key] ?? (label === "" ? undefined : subject.stale[metric]);
   if (ageSeconds !== undefined) return { kind: "stale", number, ageSeconds, reason };

@@ -8,14 +8,19 @@ describe("ring", () => {
   it("keeps rows in order and forgets what is older than its span", () => {
     const ring = new Ring(1, 10);
     for (let t = 0; t < 1000; t++) ring.append(t, [["a", t * 2]]);
-    expect(Array.from(ring.times())).toEqual([989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999]);
+    expect(Array.from(ring.times())).toEqual([
+      989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999,
+    ]);
     expect(columnOf(ring, "a")).toEqual(Array.from(ring.times()).map((t) => t * 2));
     expect(ring.lastTime).toBe(999);
   });
 
   it("holds absent as NaN and gives an absent series no column", () => {
     const ring = new Ring(1, 10);
-    ring.append(1, [["a", 1], ["never", Number.NaN]]);
+    ring.append(1, [
+      ["a", 1],
+      ["never", Number.NaN],
+    ]);
     ring.append(2, [["b", 5]]);
     expect(columnOf(ring, "a")).toEqual([1, Number.NaN]);
     expect(columnOf(ring, "b")).toEqual([Number.NaN, 5]);
@@ -47,7 +52,11 @@ describe("ring", () => {
 
   it("knows the labels of a metric", () => {
     const ring = new Ring(1);
-    ring.append(1, [[seriesKey("fan", "0"), 1], [seriesKey("fan", "1"), 2], ["fans", 3]]);
+    ring.append(1, [
+      [seriesKey("fan", "0"), 1],
+      [seriesKey("fan", "1"), 2],
+      ["fans", 3],
+    ]);
     expect(ring.labelsOf("fan")).toEqual(["0", "1"]);
   });
 });
@@ -57,7 +66,11 @@ describe("head", () => {
     const ring = new Ring(1);
     const fast = Array.from({ length: 61 }, (_, i) => i * 1000);
     fillRing(ring, [
-      { subject: "x", times_ms: [0, 10_000, 20_000], series: [{ metric: "slow", label: "", values: [1, null, 3] }] },
+      {
+        subject: "x",
+        times_ms: [0, 10_000, 20_000],
+        series: [{ metric: "slow", label: "", values: [1, null, 3] }],
+      },
       { subject: "x", times_ms: fast, series: [{ metric: "fast", label: "l", values: fast }] },
     ]);
     const slow = columnOf(ring, "slow");

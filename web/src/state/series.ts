@@ -84,7 +84,11 @@ function niceBytesAbove(value: number): number {
   return step;
 }
 
-export function rangeOf(row: MetricRow, extents: [number, number], whole?: number): [number, number] {
+export function rangeOf(
+  row: MetricRow,
+  extents: [number, number],
+  whole?: number,
+): [number, number] {
   const [low, high] = extents;
   if (whole !== undefined) return [0, whole];
   if (row.kind === "counter") {

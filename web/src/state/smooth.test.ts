@@ -14,7 +14,16 @@ describe("smoothing", () => {
   });
 
   it("keeps the extremes of a window", () => {
-    expect(Array.from(smooth(times, raw, 3, "max"))).toEqual([0, 10, 20, 30, Number.NaN, 100, 100, 100]);
+    expect(Array.from(smooth(times, raw, 3, "max"))).toEqual([
+      0,
+      10,
+      20,
+      30,
+      Number.NaN,
+      100,
+      100,
+      100,
+    ]);
     expect(Array.from(smooth(times, raw, 3, "min"))).toEqual([0, 0, 0, 10, Number.NaN, 100, 0, 0]);
   });
 

@@ -42,7 +42,10 @@ function trailingExtreme(
       queue.length = head = 0;
       continue;
     }
-    while (queue.length > head && isBetter(value, values[queue[queue.length - 1] as number] as number)) {
+    while (
+      queue.length > head &&
+      isBetter(value, values[queue[queue.length - 1] as number] as number)
+    ) {
       queue.pop();
     }
     queue.push(i);
