@@ -4,8 +4,7 @@
 ARGS ?=
 CMAKE = cmake
 BUILD = build/release
-# Everything the program itself is made of, and the simulated machine it offers.
-APP_TARGETS = gpusight nvidia-ml-sim
+CTEST_ARGS ?=
 
 .PHONY: help
 help: ## print this list
@@ -23,12 +22,12 @@ run: build ## install what is needed, build, start the daemon and print its addr
 test: deps-test ## install what is needed, build the release and run its tests (at most 10 minutes)
 	@$(CMAKE) --preset release -DGPUSIGHT_TESTS=ON
 	@$(CMAKE) --build $(BUILD)
-	@ctest --test-dir $(BUILD) --output-on-failure -LE 'peers|soak' -j 2
+	@ctest --test-dir $(BUILD) --output-on-failure -LE 'peers|soak' -j 2 $(CTEST_ARGS)
 
 .PHONY: build
 build: deps-build ## build the program as users run it, without tests
 	@$(CMAKE) --preset release -DGPUSIGHT_TESTS=OFF
-	@$(CMAKE) --build $(BUILD) --target $(APP_TARGETS)
+	@$(CMAKE) --build $(BUILD) --target for_users
 
 .PHONY: dev
 dev: deps-test ## build everything with debug information into build/dev
