@@ -34,8 +34,9 @@ class Sampler {
     store::EventLog* events = nullptr;  // these may be nullptr
     store::Head* head = nullptr;
     std::vector<model::Device> expected;  // the persisted inventory
-    // Fills in owners; called on the sampling thread, must not wait. May be empty.
-    std::function<void(std::span<model::Process>)> resolve_owners;
+    // Fills in the owners of all devices' processes; called once a tick on the sampling thread,
+    // must not wait. May be empty.
+    std::function<void(std::span<const std::span<model::Process>>)> resolve_owners;
     // Called on the sampling thread after publication. May be empty.
     std::function<void(const model::SnapshotPtr&)> after_tick;
   };
