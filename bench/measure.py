@@ -235,8 +235,13 @@ def write(table, options, ours):
     ]
     mark = {True: "kept", False: "**over**", None: ""}
     lines += [f"| {name} | {value} | {budget} | {mark[kept]} |" for name, value, budget, kept in table]
+    kept = ""
+    if os.path.exists(RESULTS):  # what `make soak` wrote
+        with open(RESULTS, encoding="utf-8") as file:
+            _, heading, rest = file.read().partition("## Soak")
+            kept = "\n" + heading + rest if heading else ""
     with open(RESULTS, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write("\n".join(lines) + "\n" + kept)
 
 
 def main():
