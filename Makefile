@@ -49,7 +49,7 @@ docs: build ## write docs/reference and docs/faults.md anew
 	@tools/gen_docs --write
 
 .PHONY: bench
-bench: deps-build ## measure and print the figures with their budgets, into bench/RESULTS.md
+bench: deps-test ## measure and print the figures with their budgets, into bench/RESULTS.md
 	@$(CMAKE) --preset release -DGPUSIGHT_TESTS=OFF -DGPUSIGHT_BENCH=ON
 	@$(CMAKE) --build $(BUILD) --target for_users bench_floor
 	@bench/run

@@ -33,9 +33,15 @@ enum class MessageId : uint16_t {
   // command line and environment
   kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
   kUsageUnexpectedArgument, kUsageMissingArgument,
+  kUsageNotTaken, kUsageExclusive, kUsageSeeHelp, kWantBool, kWantDuration, kWantDurationWithin,
+  kWantInteger, kWantIntegerWithin, kWantChoice, kWantAddress, kWantText, kWantTable,
+  kWantCleanText,
+  // help
+  kHelpAbout, kHelpUsage, kHelpCommands, kHelpOptions, kHelpCommonOptions, kHelpExamples,
+  kHelpDefault, kHelpOneOf, kHelpFromTo, kHelpSources, kHelpMore, kHelpHelp, kHelpVersion,
   kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
   kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
-  kDaemonUnreachable, kServeReady, kServeSocket, kNoDevices, kNothingToShow,
+  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoPage, kNoDevices, kNothingToShow,
   // titles and words of views
   kWordGpu, kWordName, kWordMemory, kWordPower, kWordTemperature, kWordUtilization, kWordProcesses,
   kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,

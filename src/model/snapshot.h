@@ -15,6 +15,7 @@
 #include "catalog/metric.h"
 #include "model/device.h"
 #include "model/process.h"
+#include "model/user_totals.h"
 #include "model/value.h"
 
 namespace gpusight::model {
@@ -43,6 +44,9 @@ struct DeviceSnapshot {
   std::vector<Process> processes;
   bool processes_known = false;
   Reason processes_reason = Reason::kUnknown;
+  // What `processes` leaves out, per user: only in a Snapshot that a daemon sent to a caller who
+  // may not see every process. Empty in what sampling publishes.
+  std::vector<UserTotal> hidden_users;
 };
 
 enum class SourcePhase : uint8_t {

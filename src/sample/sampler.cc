@@ -149,8 +149,9 @@ void Sampler::publish() {
       mailbox_->dropped() + (options_.head ? options_.head->refused_series() : 0);
   auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
   if (options_.resolve_owners) {
-    for (model::DeviceSnapshot& device : snapshot->devices)
-      options_.resolve_owners(device.processes);
+    std::vector<std::span<model::Process>> lists;
+    for (model::DeviceSnapshot& device : snapshot->devices) lists.emplace_back(device.processes);
+    options_.resolve_owners(lists);
   }
   if (options_.events != nullptr) {
     for (model::Event& event : board_.take_events()) options_.events->append(std::move(event));

@@ -244,14 +244,24 @@ class Nonsense(Case):
         self.assertEqual(len(info), 8)
         self.assertNotIn("\x1b", text)
 
-    # FAULT-093
     def test_a_process_that_went_between_two_readings_is_no_trouble(self):
-        server = self.daemon()
-        wait_until(lambda: server.device(0)["users"], 10, what="processes")
-        server.control('[[fault]]\nkind = "process_gone"\ngpu = 0\n')
-        wait_until(lambda: not server.device(0)["users"], 15, what="their end")
+        server = self.daemon(control='[[fault]]\nkind = "process_gone"\n')
+        wait_until(lambda: server.snapshot()["sequence"] > 3, 10, what="three ticks")
+        device = server.device(0)
+        self.assertEqual(device["state"], "active")
+        self.assertTrue(fresh(device))
+        self.assertIsNotNone(device["metrics"]["gpu_processes"])
+
+    # FAULT-093
+    def test_a_process_that_ended_leaves_every_view(self):
+        path = f"{self.folder}/short.toml"
+        with open(path, "w", encoding="ascii") as file:
+            file.write('[[gpu]]\nboard = "h100-sxm-80gb"\n[[process]]\npid = 2900001\nuntil = 8\n')
+        server = self.daemon(scenario=path)
+        wait_until(lambda: server.device(0)["users"], 7, what="the process")
+        wait_until(lambda: not server.device(0)["users"], 15, what="its end")
         self.assertEqual(server.device(0)["metrics"]["gpu_processes"], 0)
-        self.assertTrue(fresh(server.device(0)))
+        self.assertNotIn("2900001", server.get("/metrics").text)
 
     # FAULT-003
     # FAULT-052

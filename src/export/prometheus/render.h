@@ -1,0 +1,39 @@
+// A Snapshot in Prometheus's text formats: what /metrics serves.
+//
+// Pure function, any thread. Only fresh values become samples: what is stale or absent is not there
+// at all, so that a series ends when its reading ends. Device series carry `uuid` and the label of
+// their row, nothing else; facts that may change stand on gpu_info. Beside the catalogue's metrics
+// there are
+//   gpu_info{uuid,gpu,name,vendor,driver,pci,kind,…} 1   one a device; empty facts are left out
+//   gpusight_build_info{version} 1
+//   gpusight_simulated                                   1 when any of the devices does not exist
+//   gpusight_snapshot_timestamp_seconds                  when the values were published
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "model/snapshot.h"
+
+namespace gpusight::prometheus {
+
+enum class Format : uint8_t {
+  kText004,         // text/plain; version=0.0.4
+  kOpenMetrics100,  // application/openmetrics-text; version=1.0.0
+};
+std::string_view content_type(Format format);
+
+// True when sampling has not published for max(3 ticks, 10 s): then no reading is fresh any more.
+bool is_outdated(const model::Snapshot& snapshot, MonoTime now);
+
+struct RenderOptions {
+  Format format = Format::kText004;
+  std::string_view version;  // of gpusight
+  // An outdated snapshot: its readings are withdrawn, the rest stays.
+  bool outdated = false;
+};
+std::string render(const model::Snapshot& snapshot, const RenderOptions& options);
+
+}  // namespace gpusight::prometheus

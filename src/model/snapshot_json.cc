@@ -1,0 +1,235 @@
+#include "model/snapshot_json.h"
+
+#include <cmath>
+
+#include "model/snapshot_json_parts.h"
+
+namespace gpusight::model {
+namespace parts {
+namespace {
+
+void append_number_or_null(JsonWriter& w, std::optional<double> number) {
+  if (number) {
+    w.number(*number);
+  } else {
+    w.null();
+  }
+}
+
+template <typename T>
+void append_integer_or_null(JsonWriter& w, const std::optional<T>& number) {
+  if (number) {
+    w.integer(static_cast<int64_t>(*number));
+  } else {
+    w.null();
+  }
+}
+
+void append_users(JsonWriter& w, const DeviceSnapshot& device) {
+  w.key("users").begin_array();
+  for (const UserTotal& total : totals_by_user(device)) {
+    w.begin_object().key("user").string(total.user).key("uid");
+    append_integer_or_null(w, total.uid);
+    w.key("processes").integer(static_cast<int64_t>(total.processes)).key("memory_bytes");
+    append_number_or_null(w, total.memory_bytes);
+    w.end_object();
+  }
+  w.end_array();
+}
+
+// The driver's name stands in where ours cannot be trusted or is not there.
+const std::string& process_name(const Process& process) {
+  const bool is_ours = process.owner.state == OwnerState::kKnown && !process.owner.command.empty();
+  return is_ours ? process.owner.command : process.driver_name;
+}
+
+void append_process(JsonWriter& w, const Process& process) {
+  w.begin_object().key("pid").integer(process.pid);
+  w.key("start_ticks").integer(static_cast<int64_t>(process.start_ticks));
+  w.key("type").string(process_type_key(process.type)).key("memory_bytes");
+  append_number_or_null(w, process.memory_bytes.number());
+  w.key("utilization_ratio");
+  append_number_or_null(w, process.utilization_ratio.number());
+  w.key("gpu_instance");
+  append_integer_or_null(w, process.gpu_instance);
+  w.key("compute_instance");
+  append_integer_or_null(w, process.compute_instance);
+  w.key("name").string(process_name(process)).key("user").string(process.owner.user).key("uid");
+  append_integer_or_null(w, process.owner.uid);
+  w.key("owner").string(owner_state_key(process.owner.state)).end_object();
+}
+
+}  // namespace
+
+double document_time(WallTime time) { return static_cast<double>(unix_milliseconds(time)) / 1000; }
+
+void append_metric(JsonWriter& w, std::span<const Sample> samples) {
+  const bool is_whole = samples.empty() || (samples.size() == 1 && samples[0].label.empty());
+  if (is_whole) {
+    append_number_or_null(w, samples.empty() ? std::nullopt : samples[0].value.number());
+    return;
+  }
+  w.begin_object();
+  for (const Sample& sample : samples) {
+    append_number_or_null(w.key(sample.label), sample.value.number());
+  }
+  w.end_object();
+}
+
+std::vector<Remark> remarks(std::span<const Sample> samples, catalog::Scope scope, MonoTime now) {
+  std::vector<Remark> found;
+  for_each_row(samples, scope, [&](const auto& row, std::span<const Sample> of_row) {
+    if (of_row.empty()) found.push_back({.key = std::string(row.name)});
+    for (const Sample& sample : of_row) {
+      if (sample.value.is_fresh()) continue;
+      Remark remark{.key = std::string(row.name), .reason = sample.value.reason()};
+      if (!sample.label.empty()) remark.key += "{" + sample.label + "}";
+      if (!sample.value.is_absent()) {
+        remark.age_seconds = std::round(seconds(now - sample.value.read_at()) * 10) / 10;
+      }
+      found.push_back(std::move(remark));
+    }
+  });
+  return found;
+}
+
+void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller) {
+  append_users(w, device);
+  uint64_t hidden = 0;
+  for (const UserTotal& total : device.hidden_users) hidden += total.processes;
+  w.key("processes");
+  if (device.processes_known) {
+    w.begin_array();
+    for (const Process& process : device.processes) {
+      if (caller.may_see(process.owner)) {
+        append_process(w, process);
+      } else {
+        ++hidden;
+      }
+    }
+    w.end_array();
+  } else {
+    w.null();
+  }
+  w.key("processes_hidden").integer(static_cast<int64_t>(hidden)).key("processes_reason");
+  if (device.processes_known) {
+    w.null();
+  } else {
+    w.string(reason_key(device.processes_reason));
+  }
+}
+
+void append_text(JsonWriter& w, const catalog::Text& text) {
+  w.begin_object().key("en").string(text.en).key("zh").string(text.zh).end_object();
+}
+
+void append_sources(JsonWriter& w, std::span<const SourceStatus> sources) {
+  w.begin_array();
+  for (const SourceStatus& source : sources) {
+    w.begin_object().key("name").string(source.name);
+    w.key("phase").string(source_phase_key(source.phase));
+    w.key("simulated").boolean(source.simulated);
+    w.key("message").string(catalog::message(source.message).key).key("arguments").begin_array();
+    for (const std::string& argument : source.arguments) w.string(argument);
+    using catalog::Lang;
+    w.end_array().key("text");
+    append_text(w, {catalog::format_message(source.message, Lang::kEnglish, source.arguments),
+                    catalog::format_message(source.message, Lang::kChinese, source.arguments)});
+    w.end_object();
+  }
+  w.end_array();
+}
+
+}  // namespace parts
+
+namespace {
+
+// "metrics", "reasons" and "stale" of the object that is open.
+void append_readings(JsonWriter& w, std::span<const Sample> samples, catalog::Scope scope,
+                     MonoTime now) {
+  w.key("metrics").begin_object();
+  parts::for_each_row(samples, scope, [&](const auto& row, std::span<const Sample> of_row) {
+    w.key(row.name);
+    parts::append_metric(w, of_row);
+  });
+  w.end_object();
+  const std::vector<parts::Remark> remarks = parts::remarks(samples, scope, now);
+  w.key("reasons").begin_object();
+  for (const auto& remark : remarks) w.key(remark.key).string(reason_key(remark.reason));
+  w.end_object().key("stale").begin_object();
+  for (const auto& remark : remarks) {
+    if (remark.age_seconds) w.key(remark.key).number(*remark.age_seconds);
+  }
+  w.end_object();
+}
+
+void append_optional_text(JsonWriter& w, std::string_view key, std::string_view text) {
+  w.key(key);
+  if (text.empty()) {
+    w.null();
+  } else {
+    w.string(text);
+  }
+}
+
+void append_optional_integer(JsonWriter& w, std::string_view key, std::optional<uint32_t> number) {
+  w.key(key);
+  if (number) {
+    w.integer(*number);
+  } else {
+    w.null();
+  }
+}
+
+void append_facts(JsonWriter& w, const Device& device) {
+  w.key("uuid").string(device.uuid).key("kind").string(device_kind_key(device.kind));
+  w.key("vendor").string(device.vendor).key("name").string(device.name);
+  w.key("driver").string(device.driver).key("pci").string(device.pci);
+  append_optional_text(w, "serial", device.serial);
+  append_optional_text(w, "vbios", device.vbios);
+  append_optional_integer(w, "index", device.index);
+  append_optional_integer(w, "cuda_index", device.cuda_index);
+  append_optional_integer(w, "minor", device.minor);
+  append_optional_text(w, "parent", device.parent);
+  append_optional_integer(w, "gpu_instance", device.gpu_instance);
+  append_optional_integer(w, "compute_instance", device.compute_instance);
+  append_optional_text(w, "profile", device.profile);
+}
+
+}  // namespace
+
+void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller& caller,
+                          std::string_view version) {
+  w.begin_object().key("schema").integer(kSnapshotSchema).key("version").string(version);
+  w.key("sequence").integer(static_cast<int64_t>(snapshot.sequence));
+  w.key("time").number(parts::document_time(snapshot.wall));
+  w.key("interval_seconds").number(seconds(snapshot.interval));
+  w.key("simulated").boolean(snapshot.simulated).key("sources");
+  parts::append_sources(w, snapshot.sources);
+  w.key("host").begin_object().key("name").string(snapshot.host_name);
+  append_readings(w, snapshot.host, catalog::Scope::kHost, snapshot.mono);
+  w.end_object().key("self").begin_object();
+  append_readings(w, snapshot.self, catalog::Scope::kSelf, snapshot.mono);
+  w.end_object().key("devices").begin_array();
+  for (const DeviceSnapshot& device : snapshot.devices) {
+    w.begin_object();
+    append_facts(w, *device.device);
+    w.key("state").string(device_state_key(device.state));
+    w.key("state_since").number(parts::document_time(device.state_since));
+    append_readings(w, device.samples, catalog::Scope::kDevice, snapshot.mono);
+    parts::append_processes(w, device, caller);
+    w.end_object();
+  }
+  w.end_array().end_object();
+}
+
+std::string snapshot_json(const Snapshot& snapshot, const Caller& caller,
+                          std::string_view version) {
+  std::string out;
+  out.reserve(4096 + 4096 * snapshot.devices.size() + 48 * snapshot.host.size());
+  JsonWriter w(out);
+  append_snapshot_json(w, snapshot, caller, version);
+  return out;
+}
+
+}  // namespace gpusight::model

@@ -1,0 +1,294 @@
+// Reads a snapshot document, which may come from anyone.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "model/snapshot_json.h"
+
+namespace gpusight::model {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kLongestDocument = 64 << 20;
+constexpr double kLastSecond = 9e9;  // what a 64-bit count of nanoseconds holds
+constexpr double kLargestWhole = 9007199254740992.0;
+
+// Reads members of one object of the document; the first that does not fit is kept as the error.
+class Fields {
+ public:
+  Fields(const json& object, std::string where, Status& status)
+      : object_(object), where_(std::move(where)), status_(status) {
+    if (!object.is_object()) fail("", "an object");
+  }
+
+  Fields object(std::string_view key) const { return {member(key), place(key), status_}; }
+
+  bool has(std::string_view key) const { return !member(key).is_null(); }
+  const json& member(std::string_view key) const {
+    static const json kNull;
+    if (!object_.is_object()) return kNull;
+    const auto at = object_.find(key);
+    return at == object_.end() ? kNull : *at;
+  }
+
+  // Empty if null or not there.
+  std::string text(std::string_view key) const {
+    const json& value = member(key);
+    if (value.is_null()) return {};
+    if (!value.is_string()) return fail(key, "a text"), std::string();
+    return clean_text(value.get_ref<const std::string&>());
+  }
+  std::optional<double> number(std::string_view key, double least, double most) const {
+    const json& value = member(key);
+    if (value.is_null()) return std::nullopt;
+    const double found = value.is_number() ? value.get<double>() : NAN;
+    if (found >= least && found <= most) return found;
+    fail(key, "a number from " + number_text(least) + " to " + number_text(most));
+    return std::nullopt;
+  }
+  std::optional<uint64_t> whole(std::string_view key, double most = kLargestWhole) const {
+    const auto found = number(key, 0, most);
+    if (!found) return std::nullopt;
+    if (*found == std::floor(*found)) return static_cast<uint64_t>(*found);
+    fail(key, "a whole number");
+    return std::nullopt;
+  }
+  std::optional<uint32_t> small(std::string_view key) const {
+    const auto found = whole(key, 4294967295.0);
+    return found ? std::optional(static_cast<uint32_t>(*found)) : std::nullopt;
+  }
+  bool flag(std::string_view key) const {
+    const json& value = member(key);
+    if (!value.is_null() && !value.is_boolean()) fail(key, "true or false");
+    return value.is_boolean() && value.get<bool>();
+  }
+  WallTime time(std::string_view key) const {
+    const double found = number(key, 0, kLastSecond).value_or(0);
+    return WallTime(std::chrono::milliseconds(std::llround(found * 1000)));
+  }
+
+  // Calls visit(Fields) for every element; nothing for null.
+  template <typename Visit>
+  void each(std::string_view key, Visit visit) const {
+    const json& list = member(key);
+    if (list.is_null()) return;
+    if (!list.is_array()) return fail(key, "a list");
+    for (size_t i = 0; i < list.size() && status_.ok(); ++i) {
+      visit(Fields(list[i], place(key) + "[" + std::to_string(i) + "]", status_));
+    }
+  }
+
+  // The enumerator that `find` gives for the text of `key`; `fallback` and an error if none.
+  template <typename E>
+  E one_of(std::string_view key, std::optional<E> (*find)(std::string_view), E fallback) const {
+    const auto found = find(text(key));
+    if (!found) fail(key, "a value that this program knows");
+    return found.value_or(fallback);
+  }
+
+  void fail(std::string_view key, std::string_view wanted) const {
+    if (!status_.ok()) return;
+    std::string message = "not a snapshot document: ";
+    message += key.empty() ? (where_.empty() ? "the document" : where_) : place(key);
+    message += " is not ";
+    status_ = Status(Code::kCorrupt, message.append(wanted));
+  }
+
+ private:
+  std::string place(std::string_view key) const {
+    std::string path = where_.empty() ? "" : where_ + ".";
+    return path.append(key);
+  }
+
+  const json& object_;
+  std::string where_;
+  Status& status_;
+};
+
+// The value of one series: `key` is what "reasons" and "stale" call it.
+Value read_value(const Fields& subject, const json& number, const std::string& key) {
+  const Fields reasons = subject.object("reasons");
+  const json& reason_text = reasons.member(key);
+  const Reason reason =
+      reason_text.is_string()
+          ? find_reason(reason_text.get_ref<const std::string&>()).value_or(Reason::kUnknown)
+          : Reason::kUnknown;
+  if (number.is_null()) return Value::absent(reason);
+  if (!number.is_number()) {
+    subject.object("metrics").fail(key, "a number or null");
+    return Value::absent(reason);
+  }
+  const auto age = subject.object("stale").number(key, -1e6, 1e9);
+  const MonoTime read_at{-from_seconds(age.value_or(0))};
+  const Value value = Value::fresh(number.get<double>(), read_at, {}, 0);
+  return age ? value.stale(reason) : value;
+}
+
+Samples read_samples(const Fields& subject, catalog::Scope scope) {
+  Samples samples;
+  const Fields metrics = subject.object("metrics");
+  for (const catalog::MetricRow& row : catalog::metrics()) {
+    if (row.scope != scope) continue;
+    const std::string name(row.name);
+    const json& found = metrics.member(name);
+    if (!found.is_object()) {
+      samples.push_back({row.id, "", read_value(subject, found, name)});
+      continue;
+    }
+    if (row.label.empty()) metrics.fail(name, "a number or null");
+    const size_t first = samples.size();
+    for (const auto& [label, number] : found.items()) {
+      samples.push_back(
+          {row.id, clean_text(label), read_value(subject, number, name + "{" + label + "}")});
+    }
+    // Cleaning may have changed the order and made labels equal.
+    const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(first);
+    std::stable_sort(begin, samples.end(),
+                     [](const Sample& a, const Sample& b) { return a.label < b.label; });
+    samples.erase(std::unique(begin, samples.end(),
+                              [](const Sample& a, const Sample& b) { return a.label == b.label; }),
+                  samples.end());
+  }
+  return samples;
+}
+
+Process read_process(const Fields& from) {
+  const auto value = [&from](std::string_view key, double most) {
+    const auto number = from.number(key, 0, most);
+    return number ? Value::fresh(*number, {}, {}, 0) : Value::absent(Reason::kUnknown);
+  };
+  Process process;
+  process.pid = static_cast<int64_t>(from.whole("pid").value_or(0));
+  process.start_ticks = from.whole("start_ticks").value_or(0);
+  process.type = from.one_of("type", &find_process_type, ProcessType::kCompute);
+  process.memory_bytes = value("memory_bytes", kLargestWhole);
+  process.utilization_ratio = value("utilization_ratio", 1);
+  process.gpu_instance = from.small("gpu_instance");
+  process.compute_instance = from.small("compute_instance");
+  process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
+  process.owner.user = from.text("user");
+  process.owner.uid = from.small("uid");
+  const bool is_known = process.owner.state == OwnerState::kKnown;
+  (is_known ? process.owner.command : process.driver_name) = from.text("name");
+  return process;
+}
+
+// The document tells totals over all processes; what the listed ones do not explain is hidden.
+std::vector<UserTotal> read_hidden_users(const Fields& from, const DeviceSnapshot& device) {
+  std::vector<UserTotal> hidden;
+  const std::vector<UserTotal> listed = totals_by_user(device);
+  from.each("users", [&](const Fields& user) {
+    UserTotal total{.user = user.text("user"),
+                    .uid = user.small("uid"),
+                    .processes = user.whole("processes").value_or(0),
+                    .memory_bytes = user.number("memory_bytes", 0, kLargestWhole)};
+    for (const UserTotal& seen : listed) {
+      if (seen.uid != total.uid || seen.user != total.user) continue;
+      total.processes -= std::min(total.processes, seen.processes);
+      if (!total.memory_bytes || !seen.memory_bytes) {
+        total.memory_bytes.reset();
+      } else {
+        *total.memory_bytes = std::max(0.0, *total.memory_bytes - *seen.memory_bytes);
+      }
+    }
+    if (total.processes > 0) hidden.push_back(std::move(total));
+  });
+  return hidden;
+}
+
+std::shared_ptr<const Device> read_facts(const Fields& from) {
+  Device device;
+  device.uuid = from.text("uuid");
+  if (device.uuid.empty()) from.fail("uuid", "a text");
+  device.kind = from.one_of("kind", &find_device_kind, DeviceKind::kGpu);
+  device.vendor = from.text("vendor");
+  device.name = from.text("name");
+  device.driver = from.text("driver");
+  device.pci = from.text("pci");
+  device.serial = from.text("serial");
+  device.vbios = from.text("vbios");
+  device.index = from.small("index");
+  device.cuda_index = from.small("cuda_index");
+  device.minor = from.small("minor");
+  device.parent = from.text("parent");
+  device.gpu_instance = from.small("gpu_instance");
+  device.compute_instance = from.small("compute_instance");
+  device.profile = from.text("profile");
+  return std::make_shared<const Device>(std::move(device));
+}
+
+DeviceSnapshot read_device(const Fields& from) {
+  DeviceSnapshot device;
+  device.device = read_facts(from);
+  device.state = from.one_of("state", &find_device_state, DeviceState::kActive);
+  device.state_since = from.time("state_since");
+  device.samples = read_samples(from, catalog::Scope::kDevice);
+  device.processes_known = from.has("processes");
+  from.each("processes", [&](const Fields& p) { device.processes.push_back(read_process(p)); });
+  device.processes_reason = find_reason(from.text("processes_reason")).value_or(Reason::kUnknown);
+  device.hidden_users = read_hidden_users(from, device);
+  return device;
+}
+
+SourceStatus read_source(const Fields& from) {
+  SourceStatus source;
+  source.name = from.text("name");
+  source.phase = from.one_of("phase", &find_source_phase, SourcePhase::kStarting);
+  source.simulated = from.flag("simulated");
+  const catalog::MessageRow* message = catalog::find_message(from.text("message"));
+  source.message = message == nullptr ? catalog::MessageId::kNone : message->id;
+  for (const json& argument : from.member("arguments")) {
+    if (!argument.is_string()) {
+      from.fail("arguments", "a list of texts");
+      break;
+    }
+    source.arguments.push_back(clean_text(argument.get_ref<const std::string&>()));
+  }
+  return source;
+}
+
+Snapshot read_snapshot(const Fields& from) {
+  Snapshot snapshot;
+  snapshot.sequence = from.whole("sequence").value_or(0);
+  snapshot.wall = from.time("time");
+  snapshot.interval = from_seconds(from.number("interval_seconds", 0, 86400).value_or(0));
+  snapshot.simulated = from.flag("simulated");
+  from.each("sources", [&](const Fields& s) { snapshot.sources.push_back(read_source(s)); });
+  const Fields host = from.object("host");
+  snapshot.host_name = host.text("name");
+  snapshot.host = read_samples(host, catalog::Scope::kHost);
+  snapshot.self = read_samples(from.object("self"), catalog::Scope::kSelf);
+  from.each("devices", [&](const Fields& d) { snapshot.devices.push_back(read_device(d)); });
+  return snapshot;
+}
+
+}  // namespace
+
+Result<Snapshot> parse_snapshot_json(std::string_view text) {
+  if (text.size() > kLongestDocument) {
+    return Status(Code::kExhausted, "the snapshot document is longer than 64 MiB");
+  }
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded()) return Status(Code::kCorrupt, "the snapshot document is not JSON");
+  Status status;
+  const Fields fields(document, "", status);
+  if (!status.ok()) return status;
+  const auto schema = fields.whole("schema");
+  if (!schema) fields.fail("schema", "a whole number");
+  if (schema && *schema != kSnapshotSchema) {
+    return Status(Code::kUnsupported, "the snapshot document has schema " +
+                                          std::to_string(*schema) + ", this program knows " +
+                                          std::to_string(kSnapshotSchema));
+  }
+  for (const std::string_view key : {"sequence", "time", "devices"}) {
+    if (!fields.has(key)) fields.fail(key, "there");
+  }
+  if (!status.ok()) return status;
+  Snapshot snapshot = read_snapshot(fields);
+  if (!status.ok()) return status;
+  return snapshot;
+}
+
+}  // namespace gpusight::model
