@@ -218,6 +218,7 @@ void Library::apply_control(const Control& control, double t) {
 }
 
 nvmlReturn_t Library::init() {
+  const std::lock_guard session(session_mutex_);
   std::string error;
   {
     const std::lock_guard lock(mutex_);
@@ -239,19 +240,18 @@ nvmlReturn_t Library::init() {
       return NVML_ERROR_DRIVER_NOT_LOADED;
     }
   }
-  if (sessions_.fetch_add(1) == 0) {
+  if (sessions_.load() == 0) {
     session_begin_ = t;
     generation_.fetch_add(1);
   }
+  sessions_.fetch_add(1);
   return NVML_SUCCESS;
 }
 
 nvmlReturn_t Library::shutdown() {
-  int open = sessions_.load();
-  do {
-    if (open == 0) return NVML_ERROR_UNINITIALIZED;
-  } while (!sessions_.compare_exchange_weak(open, open - 1));
-  if (open == 1) dump_counts();
+  const std::lock_guard session(session_mutex_);
+  if (sessions_.load() == 0) return NVML_ERROR_UNINITIALIZED;
+  if (sessions_.fetch_sub(1) == 1) dump_counts();
   return NVML_SUCCESS;
 }
 

@@ -26,8 +26,8 @@ struct LiveFault {
   Fault fault;
   std::shared_ptr<std::atomic<std::uint64_t>> hits;
   std::string identity;  // equal for the same fault in two versions of a control file
-  unsigned sessions_before =
-      0;  // of a fault that began with its reading: the session of that moment
+  // The session of the moment, for a fault that began with the reading of its file.
+  unsigned sessions_before = 0;
 
   bool active(double t) const { return t >= fault.at && t < fault.until; }
   bool hits_gpu(std::size_t gpu) const;
@@ -99,7 +99,8 @@ class Library {
   void apply_control(const Control& control, double t);
   void rebuild(std::vector<LiveFault> control_faults);
 
-  std::mutex mutex_;  // guards what follows up to the atomics
+  std::mutex session_mutex_;  // one init or shutdown at a time; taken before mutex_
+  std::mutex mutex_;          // guards what follows up to the atomics
   std::shared_ptr<const Scenario> scenario_;
   std::shared_ptr<const Plan> plan_;
   std::vector<LiveFault> scenario_faults_;

@@ -23,10 +23,11 @@ std::int64_t slot_of(double t, double per_second) {
 
 }  // namespace
 
+// A lower power limit scales the whole swing, so that power, its means and the energy counter
+// agree.
 double GpuModel::watts_at_activity(double activity) const {
-  const Board& b = board();
-  const double free_running = b.idle_watts + (b.peak_watts - b.idle_watts) * activity;
-  return std::min(free_running, gpu_.power_limit_watts);
+  const double most = std::min(board().peak_watts, gpu_.power_limit_watts);
+  return board().idle_watts + (most - board().idle_watts) * activity;
 }
 
 double GpuModel::power(double t) const {

@@ -276,7 +276,8 @@ Response Api::live(const Request& request) {
 }
 
 Response Api::page(const Request& request) const {
-  const std::string_view path = request.target.path == "/" ? "/index.html" : request.target.path;
+  std::string_view path = request.target.path;
+  if (path == "/") path = "/index.html";
   const Asset* asset = find_asset(options_.assets, path);
   if (asset == nullptr) {
     const catalog::Text& text = catalog::message(catalog::MessageId::kServeNoPage).text;

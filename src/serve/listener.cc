@@ -194,7 +194,9 @@ UnixListener::~UnixListener() {
 model::Caller unix_peer(int fd) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return {};
+  constexpr auto kNobody = static_cast<uid_t>(-1);  // what sockets of other families tell
+  const int result = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  if (result != 0 || peer.uid == kNobody) return {};
   const bool is_admin = peer.uid == 0 || peer.uid == ::geteuid();
   return {.identity = model::LocalUser{peer.uid},
           .role = is_admin ? model::Role::kAdmin : model::Role::kOwn};

@@ -68,11 +68,13 @@ std::shared_ptr<LiveStream::Client> LiveStream::join(model::Caller caller,
   std::shared_ptr<Client> client(new Client(std::move(caller), std::move(wake), options_.limits));
   client->queue_.request_snapshot();
   clients_.insert(client);
+  client_count_ = clients_.size();
   return client;
 }
 
 void LiveStream::leave(const std::shared_ptr<Client>& client) {
   clients_.erase(client);
+  client_count_ = clients_.size();
   if (!clients_.empty()) return;
   snapshot_pieces_.clear();
   head_piece_.reset();

@@ -4,6 +4,7 @@
 // and shared. Clients are owned by whoever serves their connection.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -66,7 +67,8 @@ class LiveStream {
   void on_snapshot();
   void on_events();
 
-  size_t client_count() const { return clients_.size(); }
+  // Of these three any thread may ask.
+  uint64_t client_count() const { return client_count_; }
   uint64_t clearings() const { return clearings_; }
   uint64_t given_up() const { return given_up_; }
 
@@ -82,8 +84,9 @@ class LiveStream {
   std::set<std::shared_ptr<Client>> clients_;
   model::SnapshotPtr current_ = std::make_shared<const model::Snapshot>();
   uint64_t last_event_ = 0;
-  uint64_t clearings_ = 0;
-  uint64_t given_up_ = 0;
+  std::atomic<uint64_t> client_count_{0};
+  std::atomic<uint64_t> clearings_{0};
+  std::atomic<uint64_t> given_up_{0};
   // Made of `current_`, for the next client that begins at this tick.
   std::map<std::string, GzipPiece> snapshot_pieces_;  // by rights
   std::optional<GzipPiece> head_piece_;

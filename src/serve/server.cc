@@ -6,9 +6,9 @@
 
 #include <array>
 #include <atomic>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -119,10 +119,10 @@ class Server::Impl {
 
   ServerFigures figures() const {
     return {.connections = open_by_tcp_ + open_by_socket_,
-            .live_clients = live_clients_,
+            .live_clients = live_.client_count(),
             .refused_connections = refused_,
-            .live_clearings = live_clearings_,
-            .live_given_up = live_given_up_};
+            .live_clearings = live_.clearings(),
+            .live_given_up = live_.given_up()};
   }
 
  private:
@@ -133,7 +133,6 @@ class Server::Impl {
       asio::post(io_, [this] {
         snapshot_waits_ = false;
         live_.on_snapshot();
-        note_live();
       });
     });
     if (options_.events == nullptr) return;
@@ -142,15 +141,8 @@ class Server::Impl {
       asio::post(io_, [this] {
         event_waits_ = false;
         live_.on_events();
-        note_live();
       });
     });
-  }
-
-  void note_live() {
-    live_clients_ = live_.client_count();
-    live_clearings_ = live_.clearings();
-    live_given_up_ = live_.given_up();
   }
 
   awaitable<void> accept(Door& door) {
@@ -203,7 +195,6 @@ class Server::Impl {
     asio::co_spawn(io_, serve_connection(std::move(socket), std::move(peer), context),
                    [this, &open](const std::exception_ptr& failure) {
                      --open;
-                     note_live();
                      if (failure) report(failure);
                    });
   }
@@ -241,9 +232,6 @@ class Server::Impl {
   std::atomic<uint64_t> open_by_tcp_{0};
   std::atomic<uint64_t> open_by_socket_{0};
   std::atomic<uint64_t> refused_{0};
-  std::atomic<uint64_t> live_clients_{0};
-  std::atomic<uint64_t> live_clearings_{0};
-  std::atomic<uint64_t> live_given_up_{0};
   uint64_t hub_subscription_ = 0;
   uint64_t event_subscription_ = 0;
 

@@ -11,7 +11,7 @@ using namespace gpusight;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto stat = platform::parse_proc_stat(text); stat.ok()) {
-    CHECK(is_valid_utf8(stat->name), "a name that was not cleaned");
+    CHECK(is_valid_utf8(stat->comm), "a name that was not cleaned");
   }
   (void)platform::parse_proc_status(text);
   return 0;
