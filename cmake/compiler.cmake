@@ -12,10 +12,13 @@ endif()
 # Designated initialisers are the house style; what they leave out has its default.
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety;-Werror=thread-safety>")
 else()
   # A false positive of g++ 12 on Asio's coroutine frames.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-mismatched-new-delete>)
+endif()
+if(GPUSIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # libFuzzer follows what is reached everywhere
 endif()
 if(GPUSIGHT_SANITIZE)
   add_compile_options(-fsanitize=${GPUSIGHT_SANITIZE} -fno-sanitize-recover=undefined)

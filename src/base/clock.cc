@@ -28,7 +28,7 @@ WallTime FakeClock::wall() const {
 bool FakeClock::sleep_until(MonoTime deadline, std::stop_token stop) const
     NO_THREAD_SAFETY_ANALYSIS {
   MutexLock lock(mutex_);
-  changed_.wait(lock, stop, [&] { return mono_ >= deadline; });
+  changed_.wait(lock, stop, [&]() NO_THREAD_SAFETY_ANALYSIS { return mono_ >= deadline; });
   return mono_ >= deadline;
 }
 

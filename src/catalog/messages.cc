@@ -113,6 +113,7 @@ constexpr MessageRow kMessages[] = {
     {kDaemonUnreachable, "daemon.unreachable", {"the daemon at {0} does not answer: {1}", "{0} 的守护进程没有应答：{1}"}},
     {kServeReady, "serve.ready", {"gpusight is at {0}", "gpusight 地址：{0}"}},
     {kServeSocket, "serve.socket", {"local socket {0}", "本地套接字 {0}"}},
+    {kServeNoPage, "serve.no_page", {"gpusight runs; this program was built without its page", "gpusight 正在运行；此程序构建时未包含网页"}},
     {kNoDevices, "view.no_devices", {"no GPU: {0}", "没有 GPU：{0}"}},
     {kNothingToShow, "view.nothing", {"nothing to show", "没有可显示的内容"}},
 
@@ -141,7 +142,6 @@ constexpr MessageRow kMessages[] = {
     {kThrottleHwThermal, "throttle.hw_thermal", {"hw thermal", "硬件过热"}},
     {kThrottlePowerBrake, "throttle.hw_power_brake", {"power brake", "功率制动"}},
     {kMetricsColumnName, "metrics.name", {"Metric", "指标"}},
-    {kMetricsColumnUnit, "metrics.unit", {"Unit", "单位"}},
     {kMetricsColumnKind, "metrics.kind", {"Kind", "类型"}},
     {kMetricsColumnMeaning, "metrics.meaning", {"What it is", "含义"}},
     {kSimUnknownScenario, "sim.unknown_scenario", {"there is no scenario {0}; `gpusight sim --list` lists them", "没有场景 {0}；用 `gpusight sim --list` 查看"}},
@@ -187,7 +187,6 @@ constexpr MessageRow kMessages[] = {
     {kFoundNoStateDir, "found.no_state_dir", {"this user has no place for one", "当前用户没有可用的状态目录"}},
     {kFoundPortFree, "found.port_free", {"free", "空闲"}},
     {kFoundPortOurs, "found.port_ours", {"the daemon listens there", "守护进程正在监听"}},
-    {kFoundPortTaken, "found.port_taken", {"{0}", "{0}"}},
     {kFoundPage, "found.page", {"built in", "已内置"}},
     {kFoundNoPage, "found.no_page", {"this build has none", "此构建不含网页"}},
     {kFoundSimulator, "found.simulator", {"{0}", "{0}"}},

@@ -102,7 +102,6 @@ std::string events_section() {
 
 std::string metrics_text(const ViewOptions& options) {
   Table table({{say(MessageId::kMetricsColumnName, options.lang)},
-               {say(MessageId::kMetricsColumnUnit, options.lang)},
                {say(MessageId::kMetricsColumnKind, options.lang)},
                {say(MessageId::kMetricsColumnMeaning, options.lang)}});
   for (const catalog::Group group : catalog::groups()) {
@@ -113,8 +112,7 @@ std::string metrics_text(const ViewOptions& options) {
         table.add({{""}});
         table.add({{std::string(catalog::group_title(group).in(options.lang)), Style::kGood}});
       }
-      table.add({{"  " + full_name(row)},
-                 {std::string(catalog::unit_name(row.unit)), Style::kDim},
+      table.add({{full_name(row)},
                  {std::string(catalog::kind_name(row.kind)), Style::kDim},
                  {std::string(row.brief.in(options.lang))}});
     }

@@ -6,6 +6,8 @@
 // a directory or empty: all of it is an error value here, never a crash.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +20,13 @@ namespace gpusight::platform {
 class RootFs {
  public:
   explicit RootFs(std::string root = "/") : root_(std::move(root)) {}
+
+  // A test's hand between us and the kernel: what it returns for a path is what read() gives, nullopt
+  // lets the file itself answer. Shared by copies of this RootFs.
+  using Intercept = std::function<std::optional<Result<std::string>>(std::string_view path)>;
+  void intercept_for_testing(Intercept intercept) {
+    intercept_ = std::make_shared<const Intercept>(std::move(intercept));
+  }
 
   const std::string& root() const { return root_; }
   bool is_real() const { return root_ == "/"; }
@@ -41,6 +50,7 @@ class RootFs {
 
  private:
   std::string root_;
+  std::shared_ptr<const Intercept> intercept_;
 };
 
 // True if a comes before b when runs of digits are compared as numbers.

@@ -1,0 +1,75 @@
+// Power, energy and its limits.
+#include <cmath>
+
+#include "call.h"
+
+using namespace gpusight::sim;
+
+namespace gpusight::sim {
+namespace {
+
+constexpr double kAverageSeconds = 1;
+
+unsigned milliwatts(double watts) { return static_cast<unsigned>(std::lround(watts * 1000)); }
+
+template <class Body>
+nvmlReturn_t limit(Fn fn, nvmlDevice_t device, unsigned* out, Body body) {
+  return one_number(fn, device, out, [&](Call& call) { return milliwatts(body(call)); });
+}
+
+}  // namespace
+}  // namespace gpusight::sim
+
+// A one second mean on boards that have it, else the instant.
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* power) {
+  return one_number(Fn::nvmlDeviceGetPowerUsage, device, power, [](Call& call) {
+    const GpuModel& model = call.model();
+    return milliwatts(call.board().average_power ? model.mean_power(call.t(), kAverageSeconds)
+                                                 : model.power(call.t()));
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* energy) {
+  return one_number(Fn::nvmlDeviceGetTotalEnergyConsumption, device, energy,
+                    [](Call& call) { return call.model().energy_mj(call.t()); });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device, nvmlEnableState_t* mode) {
+  return one_number(Fn::nvmlDeviceGetPowerManagementMode, device, mode,
+                    [](Call&) { return NVML_FEATURE_ENABLED; });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int* out) {
+  return limit(Fn::nvmlDeviceGetPowerManagementLimit, device, out,
+               [](Call& call) { return call.model().spec().power_limit_watts; });
+}
+
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int* out) {
+  return limit(Fn::nvmlDeviceGetEnforcedPowerLimit, device, out,
+               [](Call& call) { return call.model().spec().power_limit_watts; });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device, unsigned int* out) {
+  return limit(Fn::nvmlDeviceGetPowerManagementDefaultLimit, device, out,
+               [](Call& call) { return call.board().default_limit_watts; });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int* least,
+                                                          unsigned int* most) {
+  return on_gpu(Fn::nvmlDeviceGetPowerManagementLimitConstraints, device,
+                least != nullptr && most != nullptr, [&](Call& call) {
+                  call.put(least, milliwatts(call.board().min_limit_watts), "minLimit");
+                  call.put(most, milliwatts(call.board().max_limit_watts), "maxLimit");
+                  return kSuccess;
+                });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, nvmlPstates_t* state) {
+  return one_number(Fn::nvmlDeviceGetPowerState, device, state,
+                    [](Call& call) { return call.model().performance_state(call.t()); });
+}
+
+nvmlReturn_t nvmlDeviceGetPowerSource(nvmlDevice_t device, nvmlPowerSource_t* source) {
+  return one_number(Fn::nvmlDeviceGetPowerSource, device, source,
+                    [](Call&) { return NVML_POWER_SOURCE_AC; });
+}

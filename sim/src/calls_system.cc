@@ -1,0 +1,219 @@
+// Session, versions, counts and handles.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "call.h"
+
+using namespace gpusight::sim;
+
+namespace gpusight::sim {
+namespace {
+
+// Positions of GPUs in the order in which this session counts them.
+std::vector<std::size_t> order(const Call& call) {
+  std::vector<std::size_t> positions(call.scenario().gpus.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
+  for (const LiveFault& one : call.plan().faults) {
+    // An order changes between sessions only, never inside one.
+    if (one.fault.kind == FaultKind::kIndexOrder && one.active(library().session_begin())) {
+      std::reverse(positions.begin(), positions.end());
+    }
+  }
+  return positions;
+}
+
+nvmlReturn_t hand_out(Call& call, std::size_t gpu, std::optional<unsigned> slot,
+                      nvmlDevice_t* device) {
+  if (const nvmlReturn_t code = call.concern(gpu); code != NVML_SUCCESS) return code;
+  *device = make_handle({.generation = library().generation(), .gpu = gpu, .slot = slot});
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t by_index(Fn fn, unsigned index, nvmlDevice_t* device) {
+  return on_system(fn, device != nullptr, [&](Call& call) -> nvmlReturn_t {
+    const std::vector<std::size_t> positions = order(call);
+    if (index >= positions.size()) return NVML_ERROR_INVALID_ARGUMENT;
+    return hand_out(call, positions[index], std::nullopt, device);
+  });
+}
+
+nvmlReturn_t by_uuid(Call& call, const std::string& uuid, nvmlDevice_t* device) {
+  for (std::size_t gpu = 0; gpu < call.scenario().gpus.size(); ++gpu) {
+    const GpuModel model(call.scenario(), gpu);
+    if (model.spec().uuid == uuid) return hand_out(call, gpu, std::nullopt, device);
+    for (unsigned slot = 0; slot < model.spec().max_instances; ++slot) {
+      const InstanceSpec* instance = model.instance_in_slot(slot, call.t());
+      if (instance != nullptr && instance->uuid == uuid) return hand_out(call, gpu, slot, device);
+    }
+  }
+  return NVML_ERROR_NOT_FOUND;
+}
+
+// "domain:bus:device.function" in hexadecimal; the domain and the function may be left out.
+nvmlReturn_t by_pci(Fn fn, const char* text, nvmlDevice_t* device) {
+  return on_system(fn, text != nullptr && device != nullptr, [&](Call& call) -> nvmlReturn_t {
+    unsigned domain = 0, bus = 0, slot = 0;
+    if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3) {
+      domain = 0;
+      if (std::sscanf(text, "%x:%x", &bus, &slot) != 2) return NVML_ERROR_INVALID_ARGUMENT;
+    }
+    for (std::size_t gpu = 0; gpu < call.scenario().gpus.size(); ++gpu) {
+      const GpuSpec& spec = call.scenario().gpus[gpu];
+      if (spec.pci_domain == domain && spec.pci_bus == bus && slot == 0) {
+        return hand_out(call, gpu, std::nullopt, device);
+      }
+    }
+    return NVML_ERROR_NOT_FOUND;
+  });
+}
+
+nvmlReturn_t count_gpus(Fn fn, unsigned* count) {
+  return on_system(fn, count != nullptr, [&](Call& call) {
+    call.put(count, static_cast<unsigned>(call.scenario().gpus.size()));
+    return kSuccess;
+  });
+}
+
+// NVML's own version: the CUDA major version in front of the driver's.
+std::string nvml_version(const Scenario& scenario) {
+  return std::to_string(scenario.cuda / 1000) + "." + scenario.driver;
+}
+
+nvmlReturn_t session(Fn fn) {
+  library().count(fn, -1);
+  return library().init();
+}
+
+}  // namespace
+}  // namespace gpusight::sim
+
+nvmlReturn_t nvmlInit() { return session(Fn::nvmlInit); }
+nvmlReturn_t nvmlInit_v2() { return session(Fn::nvmlInit_v2); }
+nvmlReturn_t nvmlInitWithFlags(unsigned int) { return session(Fn::nvmlInitWithFlags); }
+
+nvmlReturn_t nvmlShutdown() {
+  library().count(Fn::nvmlShutdown, -1);
+  return library().shutdown();
+}
+
+const char* nvmlErrorString(nvmlReturn_t result) {
+  library().count(Fn::nvmlErrorString, -1);
+  switch (result) {
+    case NVML_SUCCESS: return "Success";
+    case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
+    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
+    case NVML_ERROR_NO_PERMISSION: return "Insufficient Permissions";
+    case NVML_ERROR_NOT_FOUND: return "Not Found";
+    case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
+    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
+    case NVML_ERROR_TIMEOUT: return "Timeout";
+    case NVML_ERROR_FUNCTION_NOT_FOUND: return "Function Not Found";
+    case NVML_ERROR_GPU_IS_LOST: return "GPU is lost";
+    case NVML_ERROR_RESET_REQUIRED: return "GPU requires reset";
+    case NVML_ERROR_LIB_RM_VERSION_MISMATCH: return "Driver/library version mismatch";
+    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH: return "Argument version mismatch";
+    default: return "Unknown Error";
+  }
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int length) {
+  return on_system(Fn::nvmlSystemGetDriverVersion, version != nullptr, [&](Call& call) {
+    return call.put_text(version, length, call.scenario().driver);
+  });
+}
+
+nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {
+  return on_system(Fn::nvmlSystemGetNVMLVersion, version != nullptr, [&](Call& call) {
+    return call.put_text(version, length, nvml_version(call.scenario()));
+  });
+}
+
+nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t* info, unsigned int length) {
+  return on_system(Fn::nvmlSystemGetDriverBranch, info != nullptr, [&](Call& call) -> nvmlReturn_t {
+    if (info->version != version_of<nvmlSystemDriverBranchInfo_t>(1)) {
+      return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    }
+    const std::string& driver = call.scenario().driver;
+    const std::string branch = "r" + driver.substr(0, driver.find('.')) + "_00";
+    return call.put_text(info->branch, std::min<unsigned>(length, sizeof info->branch), branch);
+  });
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) {
+  return on_system(Fn::nvmlSystemGetCudaDriverVersion, version != nullptr, [&](Call& call) {
+    call.put(version, call.scenario().cuda);
+    return kSuccess;
+  });
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  return on_system(Fn::nvmlSystemGetCudaDriverVersion_v2, version != nullptr, [&](Call& call) {
+    call.put(version, call.scenario().cuda);
+    return kSuccess;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetCount(unsigned int* count) {
+  return count_gpus(Fn::nvmlDeviceGetCount, count);
+}
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) {
+  return count_gpus(Fn::nvmlDeviceGetCount_v2, count);
+}
+nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t* device) {
+  return by_index(Fn::nvmlDeviceGetHandleByIndex, index, device);
+}
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* device) {
+  return by_index(Fn::nvmlDeviceGetHandleByIndex_v2, index, device);
+}
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* text, nvmlDevice_t* device) {
+  return by_pci(Fn::nvmlDeviceGetHandleByPciBusId, text, device);
+}
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* text, nvmlDevice_t* device) {
+  return by_pci(Fn::nvmlDeviceGetHandleByPciBusId_v2, text, device);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
+  return on_system(Fn::nvmlDeviceGetHandleByUUID, uuid != nullptr && device != nullptr,
+                   [&](Call& call) { return by_uuid(call, uuid, device); });
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t* uuid, nvmlDevice_t* device) {
+  return on_system(Fn::nvmlDeviceGetHandleByUUIDV, uuid != nullptr && device != nullptr,
+                   [&](Call& call) -> nvmlReturn_t {
+                     if (uuid->version != version_of<nvmlUUID_t>(1)) {
+                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     }
+                     if (uuid->type != NVML_UUID_TYPE_ASCII) return NVML_ERROR_INVALID_ARGUMENT;
+                     const char* text = uuid->value.str;
+                     return by_uuid(call, std::string(text, strnlen(text, sizeof uuid->value.str)),
+                                    device);
+                   });
+}
+
+nvmlReturn_t nvmlDeviceGetHandleBySerial(const char* serial, nvmlDevice_t* device) {
+  return on_system(Fn::nvmlDeviceGetHandleBySerial, serial != nullptr && device != nullptr,
+                   [&](Call& call) -> nvmlReturn_t {
+                     for (std::size_t gpu = 0; gpu < call.scenario().gpus.size(); ++gpu) {
+                       const std::string& known = call.scenario().gpus[gpu].serial;
+                       if (!known.empty() && known == serial) {
+                         return hand_out(call, gpu, std::nullopt, device);
+                       }
+                     }
+                     return NVML_ERROR_NOT_FOUND;
+                   });
+}
+
+nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int* index) {
+  return on_device(Fn::nvmlDeviceGetIndex, device, index != nullptr, Takes::kAny, [&](Call& call) {
+    if (const std::optional<Target> target = read_handle(device); target->slot) {
+      call.put(index, *target->slot);
+      return kSuccess;
+    }
+    const std::vector<std::size_t> positions = order(call);
+    const auto found = std::find(positions.begin(), positions.end(), call.gpu());
+    call.put(index, static_cast<unsigned>(found - positions.begin()));
+    return kSuccess;
+  });
+}

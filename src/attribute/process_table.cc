@@ -1,0 +1,159 @@
+#include "attribute/process_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace gpusight::attribute {
+namespace {
+
+using model::Owner;
+using model::OwnerState;
+using platform::ProcStat;
+
+constexpr size_t kNameBytes = 64;
+
+// Drivers give a path; the command is its last part, unless blanks say that it is no plain path.
+std::string command_of(std::string_view driver_name) {
+  const bool plain = driver_name.find(' ') == std::string_view::npos;
+  if (plain) driver_name = driver_name.substr(driver_name.rfind('/') + 1);
+  return clean_text(driver_name, kNameBytes);
+}
+
+// Told by /proc that we may not know, or told nonsense: nothing is claimed.
+bool is_unknowable(Code code) { return code == Code::kPermissionDenied || code == Code::kCorrupt; }
+
+}  // namespace
+
+ProcessTable::ProcessTable(platform::RootFs root)
+    : root_(std::move(root)), foreign_(!platform::is_machine_pid_namespace(root_)), users_(root_) {}
+
+void ProcessTable::resolve(std::span<model::Process> processes) {
+  resolve_lists(std::span(&processes, 1));
+}
+
+void ProcessTable::resolve_lists(std::span<const std::span<model::Process>> lists) {
+  begin_call();
+  for (const std::span<model::Process> list : lists) {
+    for (model::Process& process : list) resolve_one(process);
+  }
+}
+
+void ProcessTable::begin_call() {
+  ++call_;
+  new_in_call_ = 0;
+  boot_read_ = false;
+  if (!foreign_) users_.refresh();
+}
+
+void ProcessTable::resolve_one(model::Process& process) {
+  process.start_ticks = 0;
+  process.owner = Owner{};
+  if (foreign_) {
+    process.owner.state = OwnerState::kForeign;
+    return;
+  }
+  if (const Entry* entry = entry_of(process.pid)) {
+    process.start_ticks = entry->start_ticks;
+    process.owner = entry->owner;
+  }
+  if (process.owner.command.empty()) process.owner.command = command_of(process.driver_name);
+}
+
+// The entry as of this call; nullptr when there is none and none can be made now.
+ProcessTable::Entry* ProcessTable::entry_of(int64_t pid) {
+  auto it = entries_.find(pid);
+  if (it == entries_.end()) {
+    if (new_in_call_ >= kNewPerCall || !make_room()) return nullptr;
+    it = entries_.emplace(pid, Entry{}).first;
+  }
+  Entry& entry = it->second;
+  if (entry.looked_at_in != call_) {
+    entry.looked_at_in = call_;
+    char digits[24];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), pid).ptr;
+    look_again({digits, static_cast<size_t>(end - digits)}, entry);
+  }
+  return &entry;
+}
+
+void ProcessTable::look_again(std::string_view pid, Entry& entry) {
+  const Result<ProcStat> stat = platform::read_proc_stat(root_, pid);
+  if (!stat.ok()) {
+    if (is_unknowable(stat.status().code())) {
+      entry = Entry{.looked_at_in = call_};
+    } else {
+      // A pid whose first look finds nothing has used up its part of the budget, too.
+      if (entry.owner.state == OwnerState::kPending) ++new_in_call_;
+      entry.owner.state = OwnerState::kExited;
+    }
+    return;
+  }
+  if (entry.owner.state == OwnerState::kKnown && entry.start_ticks == stat->start_ticks) {
+    entry.owner.command = stat->comm;  // exec changes the name, and only that
+    return;
+  }
+  entry = Entry{.start_ticks = stat->start_ticks, .looked_at_in = call_};
+  if (new_in_call_ >= kNewPerCall) return;
+  ++new_in_call_;
+  look_up(pid, *stat, entry);
+}
+
+void ProcessTable::look_up(std::string_view pid, const ProcStat& stat, Entry& entry) {
+  const auto status = platform::read_proc_status(root_, pid);
+  if (!status.ok() && is_unknowable(status.status().code())) return;
+  // The pid may have passed to another process between the two readings; what status said is
+  // believed only if the start time still stands.
+  const auto again = platform::read_proc_stat(root_, pid);
+  const bool same = again.ok() && again->start_ticks == stat.start_ticks;
+  if (again.ok() && !same) return;  // the next call finds the new process
+  Owner& owner = entry.owner;
+  owner.command = stat.comm;
+  owner.start_unix_ms = start_unix_ms(stat.start_ticks);
+  if (!same || !status.ok()) {
+    owner.state = OwnerState::kExited;
+    return;
+  }
+  // The real uid: who started it, whatever rights the program took on since.
+  owner.uid = status->real_uid;
+  owner.user = users_.name_of(status->real_uid);
+  owner.state = OwnerState::kKnown;
+}
+
+// Drops the entry unused for longest when the table is full; false if all are in use.
+bool ProcessTable::make_room() {
+  if (entries_.size() < kMaxEntries) return true;
+  const auto oldest = std::ranges::min_element(
+      entries_, {}, [](const auto& item) { return item.second.looked_at_in; });
+  if (oldest->second.looked_at_in == call_) {
+    if (refused_++ == 0) {
+      log::warning("attribute: more than {} processes at once; the rest have no owner",
+                   kMaxEntries);
+    }
+    return false;
+  }
+  entries_.erase(oldest);
+  return true;
+}
+
+std::optional<int64_t> ProcessTable::start_unix_ms(uint64_t start_ticks) {
+  if (!boot_read_) {
+    boot_unix_s_ = platform::read_boot_time_unix_s(root_);
+    boot_read_ = true;
+  }
+  constexpr uint64_t kCenturyTicks = 100ULL * 366 * 86400 * platform::kClockTicksPerSecond;
+  constexpr int64_t kLatestBoot = 1LL << 40;
+  if (!boot_unix_s_ || *boot_unix_s_ > kLatestBoot || start_ticks > kCenturyTicks) {
+    return std::nullopt;
+  }
+  const auto since_boot_ms =
+      static_cast<int64_t>(start_ticks * 1000 / platform::kClockTicksPerSecond);
+  return *boot_unix_s_ * 1000 + since_boot_ms;
+}
+
+}  // namespace gpusight::attribute

@@ -1,0 +1,121 @@
+// How a lane talks to the driver about one handle: every call is counted and timed, what a handle
+// does not support is remembered and costs no call, and once a code says that the GPU or the whole
+// library generation is gone, no further call is made in this poll.
+//
+// All of it belongs to one lane: no locks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "collect/nvml/nvml_api.h"
+#include "collect/nvml/return_code.h"
+#include "collect/source.h"
+
+namespace gpusight::collect::nvml {
+
+// What is asked of a handle. With a sub-number (clock, fan, field) it is the unit of remembering.
+enum class Query : uint16_t {
+  kUtilization,
+  kSamples,
+  kFieldValues,
+  kField,
+  kMemoryV2,
+  kMemoryV1,
+  kTemperatureV,
+  kTemperature,
+  kPowerUsage,
+  kPowerLimit,
+  kEnergy,
+  kClock,
+  kMaxClock,
+  kFanCount,
+  kFanSpeedOf,
+  kFanSpeed,
+  kPcieGeneration,
+  kPcieWidth,
+  kPcieMaxGeneration,
+  kPcieMaxWidth,
+  kPcieReplays,
+  kPerformanceState,
+  kClockReasons,
+  kComputeProcesses,
+  kGraphicsProcesses,
+  kMpsProcesses,
+  kMigMode,
+  kMigHandle,
+  kUuid,
+};
+
+// What is known of a handle's abilities, kept between polls.
+class HandleMemory {
+ public:
+  // A mode (MIG, ECC, vGPU) may change what a handle supports, so it is asked again this often.
+  static constexpr Duration kAskAgain = std::chrono::minutes(10);
+
+  static uint32_t key(Query query, uint32_t sub) {
+    return static_cast<uint32_t>(query) << 16 | (sub & 0xFFFF);
+  }
+  bool is_unsupported(uint32_t key, MonoTime now) const;
+  void set_unsupported(uint32_t key, MonoTime now) { unsupported_until_[key] = now + kAskAgain; }
+  void set_worked(uint32_t key) { worked_.insert(key); }
+  bool has_worked(uint32_t key) const { return worked_.contains(key); }
+
+ private:
+  std::unordered_map<uint32_t, MonoTime> unsupported_until_;
+  std::unordered_set<uint32_t> worked_;
+};
+
+// The code that ended a poll early, shared by the conversations about a GPU and its MIG devices.
+struct PollFate {
+  Return fatal = Return::kSuccess;
+  bool is_over() const { return fatal != Return::kSuccess; }
+  Verdict verdict() const;
+};
+
+class Conversation {
+ public:
+  Conversation(const NvmlApi& api, Handle handle, const std::string& uuid, HandleMemory& memory,
+               PollFate& fate, Report& report)
+      : api_(api), handle_(handle), uuid_(uuid), memory_(memory), fate_(fate), report_(report) {}
+
+  // Calls `function` about the handle, unless it is absent, known not to be supported, or the poll
+  // is over; then the code that says so comes back without a call.
+  template <typename... Parameters, typename... Arguments>
+  Return ask(Query query, uint32_t sub, Return (*function)(Handle, Parameters...),
+             Arguments... arguments) {
+    if (fate_.is_over()) return fate_.fatal;
+    if (function == nullptr) return Return::kFunctionNotFound;
+    const uint32_t key = HandleMemory::key(query, sub);
+    if (memory_.is_unsupported(key, report_.now())) return Return::kNotSupported;
+    const MonoTime start = report_.now();
+    const Return code = function(handle_, arguments...);
+    report_.count_call(report_.now() - start);
+    note(key, code);
+    return code;
+  }
+
+  // The same for results that came by another way (an entry of a batch).
+  bool is_worth_asking(Query query, uint32_t sub) const;
+  void note(Query query, uint32_t sub, Return code) { note(HandleMemory::key(query, sub), code); }
+
+  const NvmlApi& api() const { return api_; }
+  Handle handle() const { return handle_; }
+  Report& report() { return report_; }
+  const PollFate& fate() const { return fate_; }
+
+ private:
+  void note(uint32_t key, Return code);
+  void check_handle();
+
+  const NvmlApi& api_;
+  Handle handle_;
+  const std::string& uuid_;
+  HandleMemory& memory_;
+  PollFate& fate_;
+  Report& report_;
+};
+
+}  // namespace gpusight::collect::nvml

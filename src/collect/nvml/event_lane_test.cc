@@ -1,0 +1,96 @@
+#include "collect/nvml/event_lane.h"
+
+#include "collect/nvml/test_machine.h"
+
+namespace gpusight::collect::nvml {
+namespace {
+
+using catalog::EventKind;
+using catalog::MetricId;
+using model::Reason;
+
+class NvmlEvents : public TestMachine {};
+
+TEST_F(NvmlEvents, AnXidBecomesAnEventOfItsDeviceWithNumberAndName) {
+  fake_.gpus.push_back({.uuid = "GPU-1", .bus = 0x3b});
+  open();
+  fake_.events = {{gpu_handle(1), kEventXid, 79, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventXid, 9999, 3, 0}};
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGood);
+  ASSERT_EQ(report_->events().size(), 2u);
+  const model::Event& known = report_->events()[0];
+  EXPECT_EQ(known.kind, EventKind::kXid);
+  EXPECT_EQ(known.uuid, "GPU-1");
+  EXPECT_EQ(known.code, 79);
+  EXPECT_EQ(known.severity, catalog::Severity::kError);
+  EXPECT_EQ(known.arguments, (std::vector<std::string>{"79", "gpu has fallen off the bus"}));
+  const model::Event& strange = report_->events()[1];
+  EXPECT_EQ(strange.arguments, (std::vector<std::string>{"9999", "unknown"}));
+  EXPECT_EQ(strange.fields[1], (std::pair<std::string, std::string>{"gpu_instance", "3"}));
+}
+
+TEST_F(NvmlEvents, TheOldWaitServesWhereTheNewOneIsMissing) {
+  fake_.missing = {"nvmlEventSetWait_v2"};
+  open();
+  fake_.events = {{gpu_handle(0), kEventXid, 31, 0, 0}};
+  poll("nvml/events");
+  ASSERT_EQ(report_->events().size(), 1u);
+  EXPECT_EQ(report_->events()[0].code, 31);
+  EXPECT_EQ(report_->events()[0].fields.size(), 1u);
+}
+
+TEST_F(NvmlEvents, AChangeOfMigEndsTheGeneration) {
+  open();
+  fake_.events = {{gpu_handle(0), kEventMigChange, 0, kNotAMigInstance, kNotAMigInstance}};
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGenerationLost);
+  EXPECT_EQ(report_->events()[0].kind, EventKind::kMigChange);
+}
+
+TEST_F(NvmlEvents, AMaskThatIsNotSupportedCostsNotTheOthers) {
+  fake_.registering[kEventMigChange] = Return::kNotSupported;
+  open();
+  ASSERT_NE(find_lane("nvml/events"), nullptr);
+  fast();
+  EXPECT_EQ(value(MetricId::kGpuXidErrors), nullptr);
+}
+
+TEST_F(NvmlEvents, WithoutXidEventsTheirCounterSaysWhyItIsAbsent) {
+  fake_.registering[kEventXid] = Return::kNotSupported;
+  open();
+  EXPECT_EQ(find_lane("nvml/events"), nullptr);
+  EXPECT_EQ(fake_.event_sets, 0);
+  fast();
+  EXPECT_EQ(reason(MetricId::kGpuXidErrors), Reason::kNotSupported);
+}
+
+TEST_F(NvmlEvents, AMaskThatBreaksTheSetIsLeftOutOfANewOne) {
+  fake_.registering[kEventMigChange] = Return::kUnknown;
+  open();
+  EXPECT_EQ(fake_.calls("nvmlEventSetCreate"), 2);
+  EXPECT_EQ(fake_.event_sets, 1);
+  ASSERT_NE(find_lane("nvml/events"), nullptr);
+  fake_.events = {{gpu_handle(0), kEventXid, 13, kNotAMigInstance, kNotAMigInstance}};
+  poll("nvml/events");
+  EXPECT_EQ(report_->events().size(), 1u);
+}
+
+TEST_F(NvmlEvents, WhatWasOpenedIsClosedInTheEnd) {
+  open();
+  EXPECT_EQ(fake_.event_sets, 1);
+  EXPECT_EQ(fake_.sessions, 1);
+  opened_.generation.reset();
+  EXPECT_EQ(fake_.event_sets, 0);
+  EXPECT_EQ(fake_.sessions, 0);
+}
+
+TEST_F(NvmlEvents, AWaitThatFailsAtOnceIsNotRepeatedInATightCircle) {
+  open();
+  fake_.forced["nvmlEventSetWait_v2"] = Return::kGpuIsLost;
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGood);
+  EXPECT_EQ(fake_.calls("nvmlEventSetWait_v2"), 1);
+  fake_.forced["nvmlEventSetWait_v2"] = Return::kUninitialized;
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGenerationLost);
+}
+
+}  // namespace
+}  // namespace gpusight::collect::nvml

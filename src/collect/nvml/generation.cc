@@ -1,0 +1,35 @@
+#include "collect/nvml/generation.h"
+
+#include "collect/nvml/fast_lane.h"
+#include "collect/nvml/slow_lane.h"
+
+namespace gpusight::collect::nvml {
+
+NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vector<Gpu> gpus,
+                               LaneContext context, std::shared_ptr<KnownDevices> known,
+                               CallMeter opening)
+    : session_(std::move(session)), known_(std::move(known)), opening_(opening) {
+  context.api = &session_->api();
+  for (Gpu& gpu : gpus) {
+    auto shared = std::make_unique<SharedGpu>();
+    shared->gpu = std::move(gpu);
+    shared->known = known_.get();
+    devices_.push_back(shared->gpu.device);
+    for (const MigDevice& mig : shared->gpu.instances) devices_.push_back(mig.device);
+    gpus_.push_back(std::move(shared));
+  }
+  std::unique_ptr<DriverEvents> events = DriverEvents::create(opening_, *context.api, gpus_);
+  for (const auto& gpu : gpus_) {
+    lanes_.push_back(
+        std::make_unique<FastLane>(context, *gpu, lanes_.empty() ? &opening_ : nullptr));
+    lanes_.push_back(std::make_unique<SlowLane>(context, *gpu));
+    if (context.interval > kLongestDrain) {
+      lanes_.push_back(std::make_unique<RingLane>(context, *gpu));
+    }
+  }
+  if (events != nullptr) {
+    lanes_.push_back(std::make_unique<EventLane>(context, gpus_, std::move(events)));
+  }
+}
+
+}  // namespace gpusight::collect::nvml

@@ -1,0 +1,77 @@
+#include "collect/nvml/lane_parts.h"
+
+namespace gpusight::collect::nvml {
+namespace {
+
+using enum catalog::MetricId;
+using catalog::MetricId;
+
+constexpr MetricId kFast[] = {
+    kGpuUp,
+    kGpuAsleep,
+    kGpuUtilization,
+    kGpuMemoryUtilization,
+    kGpuMemoryUsed,
+    kGpuMemoryFree,
+    kGpuMemoryReserved,
+    kGpuMemoryTotal,
+    kGpuTemperature,
+    kGpuMemoryTemperature,
+    kGpuPower,
+    kGpuPowerAverage,
+    kGpuPowerInstant,
+    kGpuEnergy,
+    kGpuClock,
+    kGpuFanSpeed,
+    kGpuPcieGeneration,
+    kGpuPcieWidth,
+    kGpuPerformanceState,
+    kGpuThrottle,
+    kGpuProcesses,
+};
+constexpr MetricId kSlow[] = {
+    kGpuPowerLimit,     kGpuClockLimit,  kGpuPcieGenerationLimit,
+    kGpuPcieWidthLimit, kGpuPcieReplays, kGpuMigMode,
+};
+// Power, energy, temperature, fans and clocks belong to the board as a whole.
+constexpr MetricId kInstance[] = {
+    kGpuUp,         kGpuAsleep,         kGpuUtilization, kGpuMemoryUtilization, kGpuMemoryUsed,
+    kGpuMemoryFree, kGpuMemoryReserved, kGpuMemoryTotal, kGpuProcesses,
+};
+
+}  // namespace
+
+std::span<const MetricId> fast_metrics() { return kFast; }
+std::span<const MetricId> slow_metrics() { return kSlow; }
+std::span<const MetricId> instance_metrics() { return kInstance; }
+
+std::vector<std::string> uuids_of(const Gpu& gpu) {
+  std::vector<std::string> uuids{gpu.device.uuid};
+  for (const MigDevice& mig : gpu.instances) uuids.push_back(mig.device.uuid);
+  return uuids;
+}
+
+void give_up(Report& report, std::string_view uuid, const PollFate& fate,
+             std::span<const MetricId> metrics) {
+  report.about(uuid);
+  for (Report::Subject& subject : report.mutable_subjects()) {
+    if (subject.uuid != uuid) continue;
+    subject.samples.clear();
+    subject.processes.reset();
+  }
+  const bool lost = fate.verdict() == Verdict::kDeviceLost;
+  if (lost) report.state(model::DeviceState::kLost);
+  const model::Reason reason = reason_of(fate.fatal);
+  for (const MetricId metric : metrics) {
+    if (metric == kGpuUp && lost) {
+      report.set(metric, 0);
+    } else if (metric == kGpuAsleep && lost) {
+      report.set(metric, 0);
+    } else {
+      report.absent(metric, reason);
+    }
+  }
+  report.processes_absent(reason);
+}
+
+}  // namespace gpusight::collect::nvml

@@ -1,0 +1,47 @@
+// What the lanes of one GPU share, and what they do alike.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "collect/nvml/conversation.h"
+#include "collect/nvml/enumerate.h"
+#include "collect/nvml/process_list.h"
+#include "collect/nvml/sample_rings.h"
+
+namespace gpusight::collect::nvml {
+
+// Of one GPU, for all its lanes; lives as long as the generation. Constant but for the members that
+// lock themselves.
+struct SharedGpu {
+  Gpu gpu;
+  ProcessNames names;
+  RingInbox inbox;
+  std::optional<model::Reason> no_events;  // why XID errors of this GPU cannot be counted
+  KnownDevices* known = nullptr;
+};
+
+// What a lane is made from.
+struct LaneContext {
+  const NvmlApi* api = nullptr;
+  const Clock* clock = nullptr;
+  platform::RootFs root;
+  Duration interval{};
+};
+
+// Rings are drained by the fast lane up to this tick; beyond, a lane of its own does it.
+inline constexpr Duration kLongestDrain = std::chrono::seconds(5);
+
+std::vector<std::string> uuids_of(const Gpu& gpu);
+
+// The poll ended early: whatever was read so far is no longer true. Every metric of the list gets
+// the reason instead, and a lost device its state.
+void give_up(Report& report, std::string_view uuid, const PollFate& fate,
+             std::span<const catalog::MetricId> metrics);
+
+// What the lanes set, mean rows only.
+std::span<const catalog::MetricId> fast_metrics();
+std::span<const catalog::MetricId> slow_metrics();
+std::span<const catalog::MetricId> instance_metrics();
+
+}  // namespace gpusight::collect::nvml

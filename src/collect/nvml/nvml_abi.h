@@ -1,0 +1,250 @@
+// The binary interface of NVIDIA's management library, as far as gpusight uses it, on 64-bit Linux.
+//
+// Sizes and offsets are facts of the shipped library (headers of drivers 375 to 610 agree on each
+// struct below unless said); the asserts stop the build if a declaration here drifts. Everything is
+// plain data written by C code: zero it before a call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpusight::collect::nvml {
+
+// What every call returns. A library newer than this list may return other numbers.
+enum class Return : int32_t {
+  kSuccess = 0,
+  kUninitialized = 1,
+  kInvalidArgument = 2,
+  kNotSupported = 3,
+  kNoPermission = 4,
+  kAlreadyInitialized = 5,
+  kNotFound = 6,
+  kInsufficientSize = 7,
+  kInsufficientPower = 8,
+  kDriverNotLoaded = 9,
+  kTimeout = 10,
+  kIrqIssue = 11,
+  kLibraryNotFound = 12,
+  kFunctionNotFound = 13,
+  kCorruptedInforom = 14,
+  kGpuIsLost = 15,
+  kResetRequired = 16,
+  kOperatingSystem = 17,
+  kVersionMismatch = 18,
+  kInUse = 19,
+  kMemory = 20,
+  kNoData = 21,
+  kVgpuEccNotSupported = 22,
+  kInsufficientResources = 23,
+  kFreqNotSupported = 24,
+  kArgumentVersionMismatch = 25,
+  kDeprecated = 26,
+  kNotReady = 27,
+  kGpuNotFound = 28,
+  kInvalidState = 29,
+  kResetTypeNotSupported = 30,
+  kUnknown = 999,
+};
+
+struct DeviceOpaque;
+struct EventSetOpaque;
+using Handle = DeviceOpaque*;  // a GPU or a MIG device; dies with the library generation
+using EventSet = EventSetOpaque*;
+
+inline constexpr unsigned kNameBytes = 96;
+inline constexpr unsigned kUuidBytes = 96;
+inline constexpr unsigned kSerialBytes = 30;
+inline constexpr unsigned kVbiosBytes = 32;
+inline constexpr unsigned kVersionBytes = 80;
+inline constexpr unsigned kNotAMigInstance = 0xFFFFFFFF;
+inline constexpr uint64_t kMemoryNotAvailable = 0xFFFFFFFFFFFFFFFF;
+
+// A versioned struct carries its size and version in its first member.
+template <typename T>
+constexpr uint32_t struct_version(uint32_t version) {
+  return static_cast<uint32_t>(sizeof(T)) | version << 24;
+}
+
+// Drivers before 410 write the first 52 bytes only, all of which lie in front of bus_id's end.
+struct PciInfo {
+  char bus_id_legacy[16];
+  uint32_t domain;
+  uint32_t bus;
+  uint32_t device;
+  uint32_t pci_device_id;  // device << 16 | vendor
+  uint32_t pci_subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, domain) == 16);
+static_assert(offsetof(PciInfo, bus) == 20 && offsetof(PciInfo, device) == 24);
+static_assert(offsetof(PciInfo, pci_device_id) == 28 && offsetof(PciInfo, pci_subsystem_id) == 32);
+static_assert(offsetof(PciInfo, bus_id) == 36);
+
+struct Utilization {
+  uint32_t gpu;  // percent
+  uint32_t memory;
+};
+static_assert(sizeof(Utilization) == 8 && offsetof(Utilization, memory) == 4);
+
+// `used` holds what the driver reserves as well: total - free.
+struct MemoryV1 {
+  uint64_t total;
+  uint64_t free;
+  uint64_t used;
+};
+static_assert(sizeof(MemoryV1) == 24 && offsetof(MemoryV1, total) == 0);
+static_assert(offsetof(MemoryV1, free) == 8 && offsetof(MemoryV1, used) == 16);
+
+// total = reserved + used + free, give or take rounding.
+struct MemoryV2 {
+  uint32_t version;
+  uint64_t total;
+  uint64_t reserved;
+  uint64_t free;
+  uint64_t used;
+};
+static_assert(sizeof(MemoryV2) == 40 && offsetof(MemoryV2, total) == 8);
+static_assert(offsetof(MemoryV2, reserved) == 16 && offsetof(MemoryV2, free) == 24);
+static_assert(offsetof(MemoryV2, used) == 32 && struct_version<MemoryV2>(2) == 0x02000028);
+
+// Rows of the process lists. The unsuffixed calls write the first, _v2 and _v3 the second; drivers
+// 535.43 to 535.86 write the third from _v3.
+struct ProcessRowV1 {
+  uint32_t pid;
+  uint64_t used_memory;  // bytes, or kMemoryNotAvailable
+};
+static_assert(sizeof(ProcessRowV1) == 16 && offsetof(ProcessRowV1, used_memory) == 8);
+
+struct ProcessRow {
+  uint32_t pid;
+  uint64_t used_memory;
+  uint32_t gpu_instance;  // or kNotAMigInstance
+  uint32_t compute_instance;
+};
+static_assert(sizeof(ProcessRow) == 24 && offsetof(ProcessRow, used_memory) == 8);
+static_assert(offsetof(ProcessRow, gpu_instance) == 16);
+static_assert(offsetof(ProcessRow, compute_instance) == 20);
+
+struct ProcessRowWide {
+  ProcessRow row;
+  uint64_t used_protected_memory;
+};
+static_assert(sizeof(ProcessRowWide) == 32 &&
+              offsetof(ProcessRowWide, used_protected_memory) == 24);
+
+enum class ValueType : uint32_t {
+  kDouble = 0,
+  kUint32 = 1,
+  kUnsignedLong = 2,
+  kUint64 = 3,
+  kInt64 = 4,
+  kInt32 = 5,
+  kUint16 = 6,
+};
+
+union AnyValue {
+  double as_double;
+  uint32_t as_uint32;
+  uint64_t as_uint64;
+  int64_t as_int64;
+  int32_t as_int32;
+  uint16_t as_uint16;
+};
+static_assert(sizeof(AnyValue) == 8 && sizeof(unsigned long) == 8);
+
+enum class SamplingType : uint32_t {
+  kPower = 0,
+  kGpuUtilization = 1,
+  kMemoryUtilization = 2,
+  kProcessorClock = 5,
+  kMemoryClock = 6,
+};
+
+struct RingSample {
+  uint64_t timestamp_us;  // wall time of the CPU
+  AnyValue value;
+};
+static_assert(sizeof(RingSample) == 16 && offsetof(RingSample, value) == 8);
+
+struct FieldValue {
+  uint32_t field_id;
+  uint32_t scope_id;
+  int64_t timestamp_us;
+  int64_t latency_us;
+  ValueType value_type;
+  Return result;
+  AnyValue value;
+};
+static_assert(sizeof(FieldValue) == 40 && offsetof(FieldValue, scope_id) == 4);
+static_assert(offsetof(FieldValue, timestamp_us) == 8 && offsetof(FieldValue, latency_us) == 16);
+static_assert(offsetof(FieldValue, value_type) == 24 && offsetof(FieldValue, result) == 28);
+static_assert(offsetof(FieldValue, value) == 32);
+
+inline constexpr uint32_t kFieldMemoryTemperature = 82;  // °C
+inline constexpr uint32_t kFieldEnergy = 83;             // mJ since the driver was loaded
+inline constexpr uint32_t kFieldPowerAverage = 185;      // mW; scope 0 is the GPU board
+inline constexpr uint32_t kFieldPowerInstant = 186;      // mW
+
+struct TemperatureReading {
+  uint32_t version;
+  uint32_t sensor;  // 0: the die
+  int32_t celsius;
+};
+static_assert(sizeof(TemperatureReading) == 12 && offsetof(TemperatureReading, sensor) == 4);
+static_assert(offsetof(TemperatureReading, celsius) == 8);
+static_assert(struct_version<TemperatureReading>(1) == 0x0100000C);
+
+enum class ClockType : uint32_t { kGraphics = 0, kSm = 1, kMemory = 2, kVideo = 3 };
+
+struct DeviceAttributes {  // of a MIG device
+  uint32_t multiprocessors;
+  uint32_t copy_engines;
+  uint32_t decoders;
+  uint32_t encoders;
+  uint32_t jpegs;
+  uint32_t ofas;
+  uint32_t gpu_instance_slices;
+  uint32_t compute_instance_slices;
+  uint64_t memory_mib;
+};
+static_assert(sizeof(DeviceAttributes) == 40 && offsetof(DeviceAttributes, memory_mib) == 32);
+static_assert(offsetof(DeviceAttributes, gpu_instance_slices) == 24);
+static_assert(offsetof(DeviceAttributes, compute_instance_slices) == 28);
+
+// Before 450.51 (and still from the unsuffixed wait) the first 24 bytes only.
+struct EventDataV1 {
+  Handle device;
+  uint64_t type;
+  uint64_t data;
+};
+static_assert(sizeof(EventDataV1) == 24 && offsetof(EventDataV1, data) == 16);
+
+struct EventData {
+  Handle device;
+  uint64_t type;  // one of the masks below
+  uint64_t data;  // of kEventXid: the number
+  uint32_t gpu_instance;
+  uint32_t compute_instance;
+};
+static_assert(sizeof(EventData) == 32 && offsetof(EventData, type) == 8);
+static_assert(offsetof(EventData, data) == 16 && offsetof(EventData, gpu_instance) == 24);
+static_assert(offsetof(EventData, compute_instance) == 28);
+
+inline constexpr uint64_t kEventXid = 0x8;
+inline constexpr uint64_t kEventMigChange = 0x100;
+
+// Why clocks are not at their highest.
+inline constexpr uint64_t kReasonIdle = 0x1;
+inline constexpr uint64_t kReasonApplicationsClocks = 0x2;
+inline constexpr uint64_t kReasonSwPowerCap = 0x4;
+inline constexpr uint64_t kReasonHwSlowdown = 0x8;
+inline constexpr uint64_t kReasonSyncBoost = 0x10;
+inline constexpr uint64_t kReasonSwThermal = 0x20;
+inline constexpr uint64_t kReasonHwThermal = 0x40;
+inline constexpr uint64_t kReasonHwPowerBrake = 0x80;
+inline constexpr uint64_t kReasonDisplayClock = 0x100;
+
+inline constexpr uint32_t kArchitectureAmpere = 7;
+inline constexpr uint32_t kPerformanceStateUnknown = 32;
+
+}  // namespace gpusight::collect::nvml

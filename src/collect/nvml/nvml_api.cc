@@ -1,0 +1,123 @@
+#include "collect/nvml/nvml_api.h"
+
+#include <initializer_list>
+
+namespace gpusight::collect::nvml {
+namespace {
+
+class Binder {
+ public:
+  explicit Binder(const SymbolLookup& lookup) : lookup_(lookup) {}
+
+  // Takes the first name that the library has: newest first, all with the same interface.
+  template <typename Function>
+  void bind(Function& slot, std::initializer_list<const char*> names) const {
+    for (const char* name : names) {
+      slot = reinterpret_cast<Function>(lookup_(name));
+      if (slot != nullptr) return;
+    }
+  }
+
+  // _v3 is missing in 535.98 alone; before 450.66 there is only the short row.
+  void bind_list(ProcessListCall& list, const char* v3, const char* v2, const char* v1) const {
+    bind(list.call, {v3, v2});
+    list.row_bytes = sizeof(ProcessRow);
+    if (list.call != nullptr) return;
+    bind(list.call, {v1});
+    list.row_bytes = sizeof(ProcessRowV1);
+  }
+
+ private:
+  const SymbolLookup& lookup_;
+};
+
+void bind_system(const Binder& b, NvmlApi& api) {
+  b.bind(api.init, {"nvmlInit_v2", "nvmlInit"});
+  b.bind(api.shutdown, {"nvmlShutdown"});
+  b.bind(api.driver_version, {"nvmlSystemGetDriverVersion"});
+  b.bind(api.nvml_version, {"nvmlSystemGetNVMLVersion"});
+  b.bind(api.process_name, {"nvmlSystemGetProcessName"});
+  b.bind(api.sim_scenario, {"gpusight_sim_scenario"});
+  b.bind(api.event_set_create, {"nvmlEventSetCreate"});
+  b.bind(api.event_set_free, {"nvmlEventSetFree"});
+  b.bind(api.register_events, {"nvmlDeviceRegisterEvents"});
+  b.bind(api.event_wait_v2, {"nvmlEventSetWait_v2"});
+  b.bind(api.event_wait_v1, {"nvmlEventSetWait"});
+}
+
+void bind_identity(const Binder& b, NvmlApi& api) {
+  b.bind(api.count, {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"});
+  b.bind(api.handle_by_index, {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"});
+  b.bind(api.handle_by_pci, {"nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetHandleByPciBusId"});
+  b.bind(api.uuid, {"nvmlDeviceGetUUID"});
+  b.bind(api.name, {"nvmlDeviceGetName"});
+  b.bind(api.serial, {"nvmlDeviceGetSerial"});
+  b.bind(api.vbios, {"nvmlDeviceGetVbiosVersion"});
+  b.bind(api.index, {"nvmlDeviceGetIndex"});
+  b.bind(api.minor, {"nvmlDeviceGetMinorNumber"});
+  b.bind(api.architecture, {"nvmlDeviceGetArchitecture"});
+  // The older two write a shorter struct whose members stand at the same places.
+  b.bind(api.pci_info,
+         {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"});
+  b.bind(api.mig_mode, {"nvmlDeviceGetMigMode"});
+  b.bind(api.mig_max_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
+  b.bind(api.mig_handle, {"nvmlDeviceGetMigDeviceHandleByIndex"});
+  b.bind(api.gpu_instance, {"nvmlDeviceGetGpuInstanceId"});
+  b.bind(api.compute_instance, {"nvmlDeviceGetComputeInstanceId"});
+  b.bind(api.attributes, {"nvmlDeviceGetAttributes_v2"});
+}
+
+void bind_readings(const Binder& b, NvmlApi& api) {
+  b.bind(api.utilization, {"nvmlDeviceGetUtilizationRates"});
+  b.bind(api.samples, {"nvmlDeviceGetSamples"});
+  b.bind(api.field_values, {"nvmlDeviceGetFieldValues"});
+  b.bind(api.memory_v2, {"nvmlDeviceGetMemoryInfo_v2"});
+  b.bind(api.memory_v1, {"nvmlDeviceGetMemoryInfo"});
+  b.bind(api.temperature_v, {"nvmlDeviceGetTemperatureV"});
+  b.bind(api.temperature, {"nvmlDeviceGetTemperature"});
+  b.bind(api.power_usage, {"nvmlDeviceGetPowerUsage"});
+  b.bind(api.power_limit, {"nvmlDeviceGetEnforcedPowerLimit"});
+  b.bind(api.energy, {"nvmlDeviceGetTotalEnergyConsumption"});
+  b.bind(api.clock, {"nvmlDeviceGetClockInfo"});
+  b.bind(api.max_clock, {"nvmlDeviceGetMaxClockInfo"});
+  b.bind(api.fan_count, {"nvmlDeviceGetNumFans"});
+  b.bind(api.fan_speed_of, {"nvmlDeviceGetFanSpeed_v2"});
+  b.bind(api.fan_speed, {"nvmlDeviceGetFanSpeed"});
+  b.bind(api.pcie_generation, {"nvmlDeviceGetCurrPcieLinkGeneration"});
+  b.bind(api.pcie_width, {"nvmlDeviceGetCurrPcieLinkWidth"});
+  b.bind(api.pcie_max_generation, {"nvmlDeviceGetMaxPcieLinkGeneration"});
+  b.bind(api.pcie_max_width, {"nvmlDeviceGetMaxPcieLinkWidth"});
+  b.bind(api.pcie_replays, {"nvmlDeviceGetPcieReplayCounter"});
+  b.bind(api.performance_state, {"nvmlDeviceGetPerformanceState"});
+  // The same bits under the name of before 535.
+  b.bind(api.clock_reasons,
+         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
+  b.bind_list(api.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3",
+              "nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses");
+  b.bind_list(api.graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3",
+              "nvmlDeviceGetGraphicsRunningProcesses_v2", "nvmlDeviceGetGraphicsRunningProcesses");
+  b.bind_list(api.mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+              "nvmlDeviceGetMPSComputeRunningProcesses_v2",
+              "nvmlDeviceGetMPSComputeRunningProcesses");
+}
+
+}  // namespace
+
+NvmlApi resolve(const SymbolLookup& lookup) {
+  NvmlApi api;
+  const Binder binder(lookup);
+  bind_system(binder, api);
+  bind_identity(binder, api);
+  bind_readings(binder, api);
+  return api;
+}
+
+const char* missing_essential(const NvmlApi& api) {
+  if (api.init == nullptr) return "nvmlInit_v2";
+  if (api.shutdown == nullptr) return "nvmlShutdown";
+  if (api.count == nullptr) return "nvmlDeviceGetCount_v2";
+  if (api.handle_by_index == nullptr) return "nvmlDeviceGetHandleByIndex_v2";
+  return nullptr;
+}
+
+}  // namespace gpusight::collect::nvml

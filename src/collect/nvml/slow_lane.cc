@@ -1,0 +1,131 @@
+#include "collect/nvml/slow_lane.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/text.h"
+#include "collect/nvml/readings.h"
+
+namespace gpusight::collect::nvml {
+namespace {
+
+using catalog::EventKind;
+using catalog::MetricId;
+
+constexpr unsigned kMostMigDevices = 64;
+constexpr size_t kNamesAPoll = 64;
+constexpr unsigned kProcessNameBytes = 256;
+constexpr Duration kRingPause = std::chrono::milliseconds(500);
+constexpr Duration kRingPeriod = std::chrono::seconds(4);  // with the pause below five seconds
+
+}  // namespace
+
+model::Event mig_event(const std::string& uuid) {
+  return {.kind = EventKind::kMigChange,
+          .severity = catalog::event_kind(EventKind::kMigChange).severity,
+          .uuid = uuid};
+}
+
+SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
+    : context_(context),
+      shared_(shared),
+      info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
+            .cadence = LaneCadence::kSlow,
+            .uuids = {shared.gpu.device.uuid}} {}
+
+Verdict SlowLane::poll(Report& report) {
+  const Gpu& gpu = shared_.gpu;
+  PollFate fate;
+  Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
+  report.about(gpu.device.uuid);
+  read_limits(talk);
+  const bool divided_anew = mig_has_changed(talk, fate);
+  look_up_names(report);
+  if (fate.is_over()) {
+    give_up(report, gpu.device.uuid, fate, slow_metrics());
+    return fate.verdict();
+  }
+  if (!divided_anew) return Verdict::kGood;
+  // Handles of MIG devices may by now name others: everything is listed again.
+  report.event(mig_event(gpu.device.uuid));
+  return Verdict::kGenerationLost;
+}
+
+bool SlowLane::mig_has_changed(Conversation& talk, PollFate& fate) {
+  unsigned mode = 0;
+  unsigned pending = 0;
+  const Return code = talk.ask(Query::kMigMode, 0, talk.api().mig_mode, &mode, &pending);
+  put(talk.report(), MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
+  if (code != Return::kSuccess) return false;
+  if ((mode == 1) != shared_.gpu.mig_enabled) return true;
+  if (mode != 1) return false;
+  const auto now = instances_now(talk, fate);
+  if (!now) return false;
+  std::vector<std::string> before;
+  for (const MigDevice& mig : shared_.gpu.instances) before.push_back(mig.device.uuid);
+  return !std::ranges::is_permutation(before, *now);
+}
+
+std::optional<std::vector<std::string>> SlowLane::instances_now(Conversation& talk,
+                                                                PollFate& fate) {
+  const NvmlApi& api = talk.api();
+  unsigned most = 0;
+  const Return counted = talk.ask(Query::kMigHandle, 0xFFFF, api.mig_max_devices, &most);
+  if (counted != Return::kSuccess) return std::nullopt;
+  std::vector<std::string> uuids;
+  for (unsigned i = 0; i < std::min(most, kMostMigDevices); ++i) {
+    Handle handle = nullptr;
+    const Return code = talk.ask(Query::kMigHandle, i, api.mig_handle, i, &handle);
+    if (code == Return::kNotFound) continue;
+    if (code != Return::kSuccess) return std::nullopt;
+    HandleMemory nothing;
+    const std::string none;
+    Conversation instance(api, handle, none, nothing, fate, talk.report());
+    char text[kUuidBytes + 1] = {};
+    // A list with gaps would look like a change.
+    if (instance.ask(Query::kUuid, 0, api.uuid, text, kUuidBytes) != Return::kSuccess) {
+      return std::nullopt;
+    }
+    uuids.push_back(clean_text(text));
+  }
+  return uuids;
+}
+
+void SlowLane::look_up_names(Report& report) {
+  if (context_.api->process_name == nullptr) return;
+  std::vector<uint32_t> pids = shared_.names.wanted();
+  if (pids.size() > kNamesAPoll) pids.resize(kNamesAPoll);
+  for (const uint32_t pid : pids) {
+    char name[kProcessNameBytes + 1] = {};
+    const MonoTime start = report.now();
+    const Return code = context_.api->process_name(pid, name, kProcessNameBytes);
+    report.count_call(report.now() - start);
+    if (code == Return::kGpuIsLost || ends_generation(code)) return;
+    // A process without a name is not asked about again.
+    shared_.names.answer(pid, code == Return::kSuccess ? clean_text(name) : "");
+  }
+}
+
+RingLane::RingLane(const LaneContext& context, SharedGpu& shared)
+    : context_(context),
+      shared_(shared),
+      info_{.name = "nvml/" + shared.gpu.device.uuid + "/rings",
+            .cadence = LaneCadence::kEvents,
+            .uuids = {shared.gpu.device.uuid}},
+      reader_(*context.clock, kRingPeriod) {}
+
+Verdict RingLane::poll(Report& report) {
+  if (drained_at_ && report.now() - *drained_at_ < kRingPeriod) {
+    std::this_thread::sleep_for(kRingPause);
+    return Verdict::kGood;
+  }
+  drained_at_ = report.now();
+  PollFate fate;
+  Conversation talk(*context_.api, shared_.gpu.handle, shared_.gpu.device.uuid, memory_, fate,
+                    report);
+  shared_.inbox.put(reader_.drain(talk, !shared_.gpu.mig_enabled));
+  // What a lost device means for its values is the fast lane's to say.
+  return fate.verdict();
+}
+
+}  // namespace gpusight::collect::nvml

@@ -1,0 +1,47 @@
+// What is read of a GPU every ten seconds: limits, modes, names of foreign processes, and whether
+// its MIG devices are still the same.
+#pragma once
+
+#include "collect/nvml/lane_parts.h"
+
+namespace gpusight::collect::nvml {
+
+class SlowLane final : public Lane {
+ public:
+  SlowLane(const LaneContext& context, SharedGpu& shared);
+
+  const LaneInfo& info() const override { return info_; }
+  Verdict poll(Report& report) override;
+
+ private:
+  // True when the GPU is divided otherwise than when it was opened.
+  bool mig_has_changed(Conversation& talk, PollFate& fate);
+  std::optional<std::vector<std::string>> instances_now(Conversation& talk, PollFate& fate);
+  void look_up_names(Report& report);
+
+  LaneContext context_;
+  SharedGpu& shared_;
+  LaneInfo info_;
+  HandleMemory memory_;
+};
+
+// Drains the driver's rings for a fast lane whose ticks are too far apart to do it itself.
+class RingLane final : public Lane {
+ public:
+  RingLane(const LaneContext& context, SharedGpu& shared);
+
+  const LaneInfo& info() const override { return info_; }
+  Verdict poll(Report& report) override;
+
+ private:
+  LaneContext context_;
+  SharedGpu& shared_;
+  LaneInfo info_;
+  HandleMemory memory_;
+  RingReader reader_;
+  std::optional<MonoTime> drained_at_;
+};
+
+model::Event mig_event(const std::string& uuid);
+
+}  // namespace gpusight::collect::nvml

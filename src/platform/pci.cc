@@ -1,0 +1,108 @@
+#include "platform/pci.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace gpusight::platform {
+namespace {
+
+constexpr std::string_view kDevices = "/sys/bus/pci/devices/";
+constexpr uint32_t kDisplayClass = 0x03;
+
+std::string file_of(const std::string& address, std::string_view file) {
+  std::string path(kDevices);
+  path += address;
+  path += '/';
+  path += file;
+  return path;
+}
+
+// Domain, bus, device and function as numbers, for sorting; text that is no address sorts last.
+std::array<uint64_t, 4> place(const std::string& address) {
+  std::array<uint64_t, 4> numbers;
+  numbers.fill(UINT64_MAX);
+  std::string text = address;
+  std::ranges::replace(text, '.', ':');
+  const auto parts = split(text, ':');
+  if (parts.size() != numbers.size()) return numbers;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    numbers[i] = parse_uint(parts[i], 16).value_or(UINT64_MAX);
+  }
+  return numbers;
+}
+
+// What uevent says, for a bus of which only that file can be read.
+void read_uevent(const RootFs& root, PciDevice& device) {
+  const auto text = root.read(file_of(device.address, "uevent"), 4096);
+  if (!text.ok()) return;
+  for (const std::string_view line : split(*text, '\n')) {
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    if (name == "PCI_CLASS" && device.class_code == 0) {
+      device.class_code = static_cast<uint32_t>(parse_uint(value, 16).value_or(0));
+    } else if (name == "PCI_ID" && device.vendor == 0) {
+      const auto ids = split(value, ':');
+      if (ids.size() != 2) continue;
+      device.vendor = static_cast<uint32_t>(parse_uint(ids[0], 16).value_or(0));
+      device.device = static_cast<uint32_t>(parse_uint(ids[1], 16).value_or(0));
+    } else if (name == "DRIVER" && device.driver.empty()) {
+      device.driver = clean_text(value, 64);
+    }
+  }
+}
+
+PciDevice read_device(const RootFs& root, const std::string& address) {
+  const auto number = [&](std::string_view file) {
+    return static_cast<uint32_t>(root.read_hex(file_of(address, file)).value_or(0));
+  };
+  PciDevice device{.address = address, .class_code = number("class")};
+  if (device.class_code != 0 && device.class_code >> 16 != kDisplayClass) return device;
+  device.vendor = number("vendor");
+  device.device = number("device");
+  device.driver = clean_text(root.link_name(file_of(address, "driver")).value_or(""), 64);
+  if (device.class_code == 0 || device.vendor == 0 || device.driver.empty()) {
+    read_uevent(root, device);
+  }
+  return device;
+}
+
+}  // namespace
+
+std::vector<PciDevice> display_devices(const RootFs& root, std::optional<uint32_t> vendor) {
+  std::vector<PciDevice> found;
+  for (const std::string& name : root.list("/sys/bus/pci/devices")) {
+    PciDevice device = read_device(root, name);
+    if (device.class_code >> 16 != kDisplayClass) continue;
+    if (vendor && device.vendor != *vendor) continue;
+    found.push_back(std::move(device));
+  }
+  std::ranges::stable_sort(found, {}, [](const PciDevice& d) { return place(d.address); });
+  return found;
+}
+
+RuntimeStatus runtime_status(const RootFs& root, const std::string& address) {
+  const auto text = root.read_trimmed(file_of(address, "power/runtime_status"));
+  if (text == "active") return RuntimeStatus::kActive;
+  if (text == "suspended") return RuntimeStatus::kSuspended;
+  if (text == "suspending") return RuntimeStatus::kSuspending;
+  if (text == "resuming") return RuntimeStatus::kResuming;
+  return RuntimeStatus::kUnmanaged;  // "unsupported", "error", or no such file
+}
+
+PciPower pci_power(const RootFs& root, const std::string& address) {
+  return {.status = runtime_status(root, address),
+          .may_sleep = root.read_trimmed(file_of(address, "power/control")) == "auto",
+          .autosuspend_delay_ms = root.read_int(file_of(address, "power/autosuspend_delay_ms"))};
+}
+
+std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t function) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
+}
+
+}  // namespace gpusight::platform

@@ -1,0 +1,249 @@
+#include "sample/board.h"
+
+#include <algorithm>
+
+namespace gpusight::sample {
+
+using catalog::EventKind;
+using model::DeviceState;
+using model::Reason;
+using model::Value;
+
+namespace {
+
+std::string seconds_text(Duration d) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count());
+}
+
+bool identity_before(const model::Process& a, const model::Process& b) {
+  return std::pair(a.pid, a.start_ticks) < std::pair(b.pid, b.start_ticks);
+}
+
+}  // namespace
+
+void Board::expect(const std::vector<model::Device>& devices, const Now& now) {
+  for (const model::Device& device : devices) {
+    DeviceEntry& entry = devices_[device.uuid];
+    entry.device = std::make_shared<const model::Device>(device);
+    entry.state = DeviceState::kLost;
+    entry.state_since = now.wall;
+    entry.state_since_mono = now.mono;
+  }
+}
+
+void Board::add_source(size_t place, std::string name,
+                       std::span<const catalog::MetricId> declares) {
+  SourceEntry& source = sources_[place];
+  source.status.name = name;
+  source.name = std::move(name);
+  source.declares = {declares.begin(), declares.end()};
+}
+
+Board::DeviceEntry& Board::entry_for(const model::Device& device, size_t source, const Now& now) {
+  auto [at, is_new] = devices_.try_emplace(device.uuid);
+  DeviceEntry& entry = at->second;
+  if (is_new) {
+    entry.state_since = now.wall;
+    entry.state_since_mono = now.mono;
+  }
+  if (!entry.device || *entry.device != device) {
+    entry.device = std::make_shared<const model::Device>(device);
+  }
+  entry.source = source;
+  for (const catalog::MetricId metric : sources_[source].declares) {
+    const auto counts = [&](const auto& kind) { return kind.counter == metric; };
+    if (std::ranges::any_of(catalog::event_kinds(), counts)) entry.event_counts.try_emplace(metric);
+  }
+  return entry;
+}
+
+void Board::set_state(DeviceEntry& entry, DeviceState state, const Now& now) {
+  if (entry.state == state) return;
+  const std::string& uuid = entry.device->uuid;
+  if (state == DeviceState::kLost) {
+    emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
+  } else if (entry.state == DeviceState::kLost) {
+    emit(EventKind::kDeviceBack, uuid, {seconds_text(now.mono - entry.state_since_mono)}, now);
+  } else if (state == DeviceState::kAsleep) {
+    emit(EventKind::kDeviceAsleep, uuid, {}, now);
+  } else if (entry.state == DeviceState::kAsleep) {
+    emit(EventKind::kDeviceAwake, uuid, {}, now);
+  }
+  entry.state = state;
+  entry.state_since = now.wall;
+  entry.state_since_mono = now.mono;
+}
+
+void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
+  SourceEntry& source = sources_[place];
+  source.status = news.status;
+  std::set<std::string> present;
+  if (news.opened) {
+    if (news.generation > 1 && !news.devices.empty()) {
+      emit(EventKind::kDriverReload, "", {news.devices.front().driver}, now);
+    }
+    source.generations = news.generation;
+    source.last_work = now.mono;
+    for (const model::Device& device : news.devices) {
+      set_state(entry_for(device, place, now), DeviceState::kActive, now);
+      present.insert(device.uuid);
+    }
+  }
+  apply_untouched(place, news, present, now);
+  const bool could_look = news.status.phase != model::SourcePhase::kStarting;
+  if (news.opened && could_look) lose_missing(place, present, now);
+}
+
+void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
+                            const Now& now) {
+  for (const auto& [device, state] : news.untouched) {
+    // A device that sleeps is known by its PCI address only, until it was once opened.
+    const auto known = std::ranges::find_if(devices_, [&](const auto& item) {
+      const model::Device& d = *item.second.device;
+      return !device.pci.empty() && d.pci == device.pci && d.kind == device.kind;
+    });
+    DeviceEntry& entry = known == devices_.end() || known->first == device.uuid
+                             ? entry_for(device, place, now)
+                             : entry_for(*std::shared_ptr(known->second.device), place, now);
+    set_state(entry, state, now);
+    present.insert(entry.device->uuid);
+  }
+}
+
+void Board::lose_missing(size_t place, const std::set<std::string>& present, const Now& now) {
+  std::vector<std::string> gone;
+  for (auto& [uuid, entry] : devices_) {
+    const bool is_expected_only =
+        entry.readings.blocks.empty() && entry.state == DeviceState::kLost;
+    if ((entry.source != place && !is_expected_only) || present.contains(uuid)) continue;
+    if (!entry.device->parent.empty() && present.contains(entry.device->parent)) {
+      // An instance that is gone while its GPU is there was taken away on purpose.
+      emit(EventKind::kMigChange, entry.device->parent, {}, now);
+      gone.push_back(uuid);
+    } else if (uuid.starts_with("PCI-")) {
+      // What stood for a sleeping device gives way to the device itself once it was opened.
+      gone.push_back(uuid);
+    } else {
+      set_state(entry, DeviceState::kLost, now);
+    }
+  }
+  for (const std::string& uuid : gone) devices_.erase(uuid);
+}
+
+void Board::apply_result(LaneResult result, const Now& now) {
+  SourceEntry& source = sources_[result.source];
+  source.calls += result.report.calls();
+  source.call_time += result.report.call_time();
+  source.implausible += result.report.implausible();
+  if (result.cadence != collect::LaneCadence::kEvents) {
+    source.lane_took[result.lane] = result.took;
+  }
+  for (model::Event& event : result.report.events()) {
+    count_event(event);
+    events_.push_back(std::move(event));
+  }
+  if (result.generation != source.generations) return;  // a late word of a closed generation
+  for (collect::Report::Subject& subject : result.report.mutable_subjects()) {
+    note_work(source, subject, now);
+    apply_subject(result, subject, now);
+  }
+}
+
+void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now) {
+  Subject* readings = &host_;
+  if (subject.uuid != collect::kHost) {
+    const auto at = devices_.find(subject.uuid);
+    if (at == devices_.end()) return;
+    DeviceEntry& entry = at->second;
+    if (subject.state == DeviceState::kLost || entry.state != DeviceState::kAsleep) {
+      set_state(entry, subject.state, now);
+    }
+    apply_processes(entry, subject, now);
+    readings = &entry.readings;
+  }
+  // The last word on a series counts; the order is that of snapshots.
+  std::ranges::reverse(subject.samples);
+  const auto key = [](const model::Sample& s) { return std::tie(s.metric, s.label); };
+  std::ranges::stable_sort(subject.samples, {}, key);
+  const auto repeated = std::ranges::unique(subject.samples, {}, key);
+  subject.samples.erase(repeated.begin(), repeated.end());
+  LaneBlock& block = readings->blocks[result.lane];
+  block.samples = std::move(subject.samples);
+  block.polled_at = now.mono;
+  block.cadence = result.cadence;
+}
+
+void Board::apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now) {
+  if (subject.processes_absent) {
+    entry.processes_absent = subject.processes_absent;
+    entry.processes_at.reset();
+    entry.processes.clear();
+  }
+  if (!subject.processes) return;
+  std::vector<model::Process>& next = *subject.processes;
+  std::ranges::sort(next, identity_before);
+  if (entry.has_processes_before) {
+    std::vector<model::Process> started;
+    std::vector<model::Process> ended;
+    std::ranges::set_difference(next, entry.processes, std::back_inserter(started),
+                                identity_before);
+    std::ranges::set_difference(entry.processes, next, std::back_inserter(ended), identity_before);
+    for (const auto& [list, kind] : {std::pair(&started, EventKind::kProcessStart),
+                                     std::pair(&ended, EventKind::kProcessExit)}) {
+      for (const model::Process& process : *list) {
+        emit(kind, entry.device->uuid, {std::to_string(process.pid)}, now);
+        events_.back().code = process.pid;
+        events_.back().fields = {{"pid", std::to_string(process.pid)}};
+      }
+    }
+  }
+  entry.processes = std::move(next);
+  entry.processes_at = now.mono;
+  entry.processes_absent.reset();
+  entry.has_processes_before = true;
+}
+
+void Board::note_work(SourceEntry& source, const collect::Report::Subject& subject,
+                      const Now& now) {
+  const auto busy = std::ranges::any_of(subject.samples, [](const model::Sample& sample) {
+    return sample.metric == catalog::MetricId::kGpuUtilization &&
+           sample.value.fresh_number().value_or(0) > 0;
+  });
+  // A desktop's compositor holds a graphics context for ever and lets the device sleep all the
+  // same.
+  const auto computes = subject.processes &&
+                        std::ranges::any_of(*subject.processes, [](const model::Process& process) {
+                          return process.type != model::ProcessType::kGraphics;
+                        });
+  if (busy || computes) source.last_work = now.mono;
+}
+
+void Board::set_pending(size_t place, std::set<std::string> uuids) {
+  sources_[place].pending = std::move(uuids);
+}
+
+Duration Board::idle_for(size_t place, const Now& now) const {
+  const auto at = sources_.find(place);
+  return at == sources_.end() ? Duration::zero() : now.mono - at->second.last_work;
+}
+
+void Board::count_event(const model::Event& event) {
+  const auto counter = catalog::event_kind(event.kind).counter;
+  if (!counter) return;
+  const auto at = devices_.find(event.uuid);
+  if (at != devices_.end()) ++at->second.event_counts[*counter];
+}
+
+void Board::emit(EventKind kind, const std::string& uuid, std::vector<std::string> arguments,
+                 const Now& now) {
+  events_.push_back({.wall = now.wall,
+                     .mono = now.mono,
+                     .kind = kind,
+                     .severity = catalog::event_kind(kind).severity,
+                     .uuid = uuid,
+                     .arguments = std::move(arguments)});
+}
+
+std::vector<model::Event> Board::take_events() { return std::exchange(events_, {}); }
+
+}  // namespace gpusight::sample

@@ -1,0 +1,122 @@
+// The newest of everything, and the Snapshot made from it.
+//
+// The sampler's thread alone calls it. Reports of lanes go in, transitions come out as events,
+// build() grows values old by their age and fills in what must be there. Pure: time is passed in,
+// nothing is read from anywhere.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collect/source.h"
+#include "model/snapshot.h"
+#include "sample/lane_runner.h"
+#include "sample/source_runner.h"
+
+namespace gpusight::sample {
+
+// One moment on both clocks.
+struct Now {
+  MonoTime mono{};
+  WallTime wall{};
+};
+
+class Board {
+ public:
+  struct Options {
+    Duration interval = std::chrono::seconds(1);
+    std::string host_name;
+  };
+  explicit Board(Options options) : options_(std::move(options)) {}
+
+  // Devices that a persisted inventory expects: listed as lost until a source finds them.
+  void expect(const std::vector<model::Device>& devices, const Now& now);
+  void add_source(size_t place, std::string name, std::span<const catalog::MetricId> declares);
+  void apply_news(size_t place, const SourceNews& news, const Now& now);
+  void apply_result(LaneResult result, const Now& now);
+  // The devices whose lanes have not answered this tick.
+  void set_pending(size_t place, std::set<std::string> uuids);
+  // Since any device of the source showed work (utilisation, or a compute process).
+  Duration idle_for(size_t place, const Now& now) const;
+
+  struct SelfReadings {
+    double cpu_seconds = 0;
+    double resident_bytes = 0;
+    uint64_t dropped_samples = 0;
+    bool known = false;
+  };
+  // `late`: this tick is published without the answer of at least one lane.
+  model::Snapshot build(const Now& now, const SelfReadings& self, bool late);
+
+  std::vector<model::Event> take_events();
+
+ private:
+  struct LaneBlock {
+    model::Samples samples;
+    MonoTime polled_at{};
+    collect::LaneCadence cadence = collect::LaneCadence::kFast;
+  };
+  struct Subject {
+    std::map<std::string, LaneBlock> blocks;  // by lane
+  };
+  struct DeviceEntry {
+    std::shared_ptr<const model::Device> device;
+    size_t source = 0;
+    model::DeviceState state = model::DeviceState::kActive;
+    WallTime state_since{};
+    MonoTime state_since_mono{};
+    Subject readings;
+    std::vector<model::Process> processes;
+    std::optional<MonoTime> processes_at;
+    std::optional<model::Reason> processes_absent;
+    std::map<catalog::MetricId, uint64_t> event_counts;
+    bool has_processes_before = false;
+  };
+  struct SourceEntry {
+    std::string name;
+    std::set<catalog::MetricId> declares;
+    model::SourceStatus status;
+    std::set<std::string> pending;
+    std::map<std::string, Duration> lane_took;
+    uint64_t generations = 0;
+    uint64_t calls = 0;
+    Duration call_time{};
+    uint64_t implausible = 0;
+    MonoTime last_work{};
+  };
+
+  DeviceEntry& entry_for(const model::Device& device, size_t source, const Now& now);
+  void set_state(DeviceEntry& entry, model::DeviceState state, const Now& now);
+  void lose_missing(size_t place, const std::set<std::string>& present, const Now& now);
+  void apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
+                       const Now& now);
+  void apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now);
+  void apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now);
+  void note_work(SourceEntry& source, const collect::Report::Subject& subject, const Now& now);
+  void count_event(const model::Event& event);
+  void emit(catalog::EventKind kind, const std::string& uuid, std::vector<std::string> arguments,
+            const Now& now);
+
+  model::DeviceState shown_state(const DeviceEntry& entry) const;
+  model::DeviceSnapshot build_device(const DeviceEntry& entry, const Now& now) const;
+  model::Samples build_samples(const Subject& subject, const Now& now) const;
+  void complete(model::Samples& samples, const DeviceEntry& entry, model::DeviceState state,
+                const Now& now) const;
+  model::Reason reason_for_missing(catalog::MetricId metric, const DeviceEntry& entry,
+                                   model::DeviceState state) const;
+  model::Samples build_self(const Now& now, const SelfReadings& self) const;
+  model::Value aged(const model::Value& value, collect::LaneCadence cadence, const Now& now) const;
+
+  const Options options_;
+  std::map<std::string, DeviceEntry> devices_;
+  std::map<size_t, SourceEntry> sources_;
+  Subject host_;
+  std::vector<model::Event> events_;
+  uint64_t sequence_ = 0;
+  uint64_t late_ticks_ = 0;
+};
+
+}  // namespace gpusight::sample

@@ -1,0 +1,199 @@
+#include "sample/sampler.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sample/self_usage.h"
+
+namespace gpusight::sample {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kSlowPeriod = seconds(10);
+// A wall clock that moves this much against the monotonic one has been set, not disciplined.
+constexpr Duration kClockJump = seconds(1);
+
+}  // namespace
+
+Sampler::Sampler(Options options)
+    : options_(std::move(options)),
+      board_({.interval = options_.interval, .host_name = options_.host_name}) {
+  board_.expect(options_.expected, now());
+}
+
+Sampler::~Sampler() { stop(seconds(3)); }
+
+Duration Sampler::deadline() const {
+  return std::min<Duration>(milliseconds(100), options_.interval / 2);
+}
+
+void Sampler::open_sources() {
+  for (auto& source : options_.sources) {
+    const size_t place = sources_.size();
+    board_.add_source(place, std::string(source->name()), source->declares());
+    sources_.push_back(
+        SourceRunner::start({.source = std::move(source),
+                             .mailbox = mailbox_,
+                             .clock = options_.clock,
+                             .place = place,
+                             .number = static_cast<model::SourceNumber>(place + 1)}));
+  }
+  options_.sources.clear();
+}
+
+void Sampler::start() {
+  open_sources();
+  thread_ = std::jthread([this](std::stop_token stop) {
+    pthread_setname_np(pthread_self(), "sample");
+    run(stop);
+  });
+}
+
+void Sampler::run(std::stop_token stop) {
+  MonoTime next = options_.clock->mono();
+  while (!stop.stop_requested()) {
+    tick(deadline());
+    next += options_.interval;
+    // After a suspended laptop or a stopped process: go on from here, do not catch up.
+    const MonoTime time = options_.clock->mono();
+    if (time > next + options_.interval) next = time;
+    if (!options_.clock->sleep_until(next, stop)) break;
+  }
+}
+
+void Sampler::trigger_lanes(const Now& now) {
+  for (size_t place = 0; place < sources_.size(); ++place) {
+    const auto& source = sources_[place];
+    board_.apply_news(place, source->take_news(), now);
+    source->report_idle(board_.idle_for(place, now));
+    for (const auto& lane : source->lanes()) {
+      if (lane->info().cadence == collect::LaneCadence::kEvents) continue;
+      if (lane->info().cadence == collect::LaneCadence::kSlow) {
+        MonoTime& due = slow_due_[lane->info().name];
+        if (now.mono < due) continue;
+        due = now.mono + kSlowPeriod;
+      }
+      lane->trigger();
+    }
+  }
+}
+
+void Sampler::collect_results(const Now& now) {
+  for (LaneResult& result : mailbox_->take()) {
+    const auto& source = sources_[result.source];
+    if (result.verdict != collect::Verdict::kGood) {
+      source->report_loss(result.generation, result.verdict);
+    }
+    if (result.verdict == collect::Verdict::kDeviceLost) {
+      for (const auto& lane : source->lanes()) {
+        if (lane->info().name == result.lane) lane->retire();
+      }
+    }
+    board_.apply_result(std::move(result), now);
+  }
+}
+
+void Sampler::note_pending() {
+  for (size_t place = 0; place < sources_.size(); ++place) {
+    std::set<std::string> uuids;
+    for (const auto& lane : sources_[place]->lanes()) {
+      if (lane->info().cadence != collect::LaneCadence::kFast || !lane->is_pending()) continue;
+      uuids.insert(lane->info().uuids.begin(), lane->info().uuids.end());
+    }
+    board_.set_pending(place, std::move(uuids));
+  }
+}
+
+void Sampler::notice_clock_jump(const Now& now) {
+  if (previous_ && options_.events != nullptr) {
+    const Duration jump = (now.wall - previous_->wall) - (now.mono - previous_->mono);
+    if (std::chrono::abs(jump) > kClockJump) {
+      options_.events->append(
+          {.wall = now.wall,
+           .mono = now.mono,
+           .kind = catalog::EventKind::kClockJump,
+           .severity = catalog::Severity::kWarning,
+           .arguments = {std::to_string(std::llround(gpusight::seconds(jump)))}});
+    }
+  }
+  previous_ = now;
+}
+
+void Sampler::tick(Duration patience) {
+  trigger_lanes(now());
+  mailbox_->wait(patience, [this] { return !is_any_pending(collect::LaneCadence::kFast); });
+  publish();
+}
+
+bool Sampler::is_any_pending(std::optional<collect::LaneCadence> cadence) const {
+  return std::ranges::any_of(sources_, [&](const auto& source) {
+    return std::ranges::any_of(source->lanes(), [&](const auto& lane) {
+      return (!cadence || lane->info().cadence == *cadence) && lane->is_pending();
+    });
+  });
+}
+
+void Sampler::publish() {
+  const bool late = is_any_pending(collect::LaneCadence::kFast);
+  const Now at = now();
+  notice_clock_jump(at);
+  collect_results(at);
+  note_pending();
+
+  Board::SelfReadings self = read_self_usage();
+  self.dropped_samples =
+      mailbox_->dropped() + (options_.head ? options_.head->refused_series() : 0);
+  auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
+  if (options_.resolve_owners) {
+    std::vector<std::span<model::Process>> lists;
+    for (model::DeviceSnapshot& device : snapshot->devices) lists.emplace_back(device.processes);
+    options_.resolve_owners(lists);
+  }
+  if (options_.events != nullptr) {
+    for (model::Event& event : board_.take_events()) options_.events->append(std::move(event));
+  }
+  if (options_.head != nullptr) options_.head->append(*snapshot);
+  if (options_.hub != nullptr) options_.hub->publish(snapshot);
+  if (options_.after_tick) options_.after_tick(snapshot);
+}
+
+model::SnapshotPtr Sampler::read_once(Duration settle, Duration patience) {
+  open_sources();
+  const MonoTime give_up = options_.clock->mono() + patience;
+  const auto opened = [](const auto& source) { return source->is_opened(); };
+  while (!std::ranges::all_of(sources_, opened) && options_.clock->mono() < give_up) {
+    options_.clock->sleep_until(options_.clock->mono() + milliseconds(2), {});
+  }
+  trigger_lanes(now());
+  mailbox_->wait(std::max<Duration>(give_up - options_.clock->mono(), deadline()),
+                 [this] { return !is_any_pending(std::nullopt); });
+  if (settle > Duration::zero()) {
+    options_.clock->sleep_until(options_.clock->mono() + settle, {});
+    trigger_lanes(now());
+    mailbox_->wait(seconds(1), [this] { return !is_any_pending(std::nullopt); });
+  }
+  publish();
+  return options_.hub->latest();
+}
+
+bool Sampler::stop(Duration patience) {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  for (const auto& source : sources_) source->stop();
+  const auto finished = [&] {
+    return std::ranges::all_of(sources_, [](const auto& source) { return source->is_finished(); });
+  };
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  while (!finished() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return finished();
+}
+
+}  // namespace gpusight::sample

@@ -1,0 +1,264 @@
+#include "sample/source_runner.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/log.h"
+
+namespace gpusight::sample {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Duration kWatchPeriod = seconds(1);
+constexpr Duration kLongestPause = seconds(60);
+constexpr Duration kMaybeStuckAfter = std::chrono::milliseconds(200);
+constexpr Duration kStuckAfter = seconds(2);
+// A lost device has fallen off the bus or is being reset: trying again at once helps nobody, and
+// every opening disturbs the devices that are well.
+constexpr Duration kFirstPauseAfterDeviceLoss = seconds(5);
+constexpr Duration kFirstPauseAfterGenerationLoss = seconds(1);
+// A generation that stood this long was well: pauses start short again.
+constexpr Duration kWellAfter = seconds(120);
+
+}  // namespace
+
+struct SourceRunner::Core {
+  explicit Core(Options o)
+      : options(std::move(o)),
+        declared(options.source->declares().begin(), options.source->declares().end()) {
+    news.status.name = std::string(options.source->name());
+  }
+
+  Options options;
+  const std::vector<catalog::MetricId> declared;
+  std::stop_source stop;
+
+  // Control thread only.
+  std::shared_ptr<collect::Generation> generation;
+  MonoTime opened_at{};
+  Duration pause{};
+  std::string said;  // the last log line, said again only when it changes
+
+  mutable Mutex mutex;
+  SourceNews news GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<LaneRunner>> lanes GUARDED_BY(mutex);
+  std::optional<collect::Verdict> loss GUARDED_BY(mutex);
+  Duration idle_for GUARDED_BY(mutex){};
+  bool finished GUARDED_BY(mutex) = false;
+
+  void open();
+  void start_lanes(uint64_t number);
+  // True when all lane threads are gone and the generation is closed; false when asked to stop
+  // first.
+  bool close();
+  void control_loop();
+  // False when asked to stop meanwhile.
+  bool sleep(Duration how_long) {
+    return options.clock->sleep_until(options.clock->mono() + how_long, stop.get_token());
+  }
+  void say_status() REQUIRES(mutex);
+  void renew_after_loss(collect::Verdict verdict);
+  void say_stuck(Duration stuck_for);
+  std::optional<collect::Verdict> take_loss();
+  Duration longest_run() const;
+  bool lanes_finished() const;
+};
+
+void SourceRunner::Core::open() {
+  collect::Opened opened = options.source->open();
+  opened_at = options.clock->mono();
+  generation = std::move(opened.generation);
+  uint64_t number = 0;
+  {
+    MutexLock lock(mutex);
+    number = ++news.generation;
+    news.status = std::move(opened.status);
+    news.opened = true;
+    news.untouched = std::move(opened.untouched);
+    news.devices.clear();
+    if (generation) {
+      news.devices.assign(generation->devices().begin(), generation->devices().end());
+    }
+    loss.reset();
+    idle_for = {};
+    say_status();
+  }
+  if (generation) start_lanes(number);
+}
+
+void SourceRunner::Core::say_status() {
+  std::string text =
+      catalog::format_message(news.status.message, catalog::Lang::kEnglish, news.status.arguments);
+  if (text == said) return;
+  const bool well = news.status.phase == model::SourcePhase::kRunning;
+  log::write(well ? log::Level::kInfo : log::Level::kWarning, news.status.name + ": " + text);
+  said = std::move(text);
+}
+
+void SourceRunner::Core::start_lanes(uint64_t number) {
+  std::vector<std::shared_ptr<LaneRunner>> started;
+  for (const auto& lane : generation->lanes()) {
+    started.push_back(LaneRunner::start({.generation = generation,
+                                         .lane = lane.get(),
+                                         .mailbox = options.mailbox,
+                                         .clock = options.clock,
+                                         .source = options.place,
+                                         .generation_number = number,
+                                         .source_number = options.number}));
+  }
+  MutexLock lock(mutex);
+  lanes = std::move(started);
+}
+
+bool SourceRunner::Core::lanes_finished() const {
+  MutexLock lock(mutex);
+  return std::ranges::all_of(lanes, [](const auto& lane) { return lane->is_finished(); });
+}
+
+Duration SourceRunner::Core::longest_run() const {
+  MutexLock lock(mutex);
+  Duration longest{};
+  for (const auto& lane : lanes) {
+    if (lane->info().cadence == collect::LaneCadence::kEvents) continue;  // it waits, by design
+    longest = std::max(longest, lane->running_for(options.clock->mono()));
+  }
+  return longest;
+}
+
+void SourceRunner::Core::say_stuck(Duration stuck_for) {
+  MutexLock lock(mutex);
+  news.status.phase = model::SourcePhase::kStuck;
+  news.status.message = catalog::MessageId::kSourceStuck;
+  news.status.arguments = {std::to_string(std::chrono::duration_cast<seconds>(stuck_for).count())};
+}
+
+bool SourceRunner::Core::close() {
+  // The lanes that are well are polled on for as long as another may be stuck.
+  while (longest_run() > kMaybeStuckAfter) {
+    if (longest_run() > kStuckAfter) say_stuck(longest_run());
+    if (!sleep(kMaybeStuckAfter)) return false;
+  }
+  {
+    MutexLock lock(mutex);
+    for (const auto& lane : lanes) lane->stop();
+  }
+  while (!lanes_finished()) {
+    if (longest_run() > kStuckAfter) say_stuck(longest_run());
+    if (!sleep(std::chrono::milliseconds(20))) return false;
+  }
+  {
+    MutexLock lock(mutex);
+    lanes.clear();
+  }
+  generation.reset();
+  return true;
+}
+
+std::optional<collect::Verdict> SourceRunner::Core::take_loss() {
+  MutexLock lock(mutex);
+  return std::exchange(loss, std::nullopt);
+}
+
+void SourceRunner::Core::renew_after_loss(collect::Verdict verdict) {
+  const bool whole = verdict == collect::Verdict::kGenerationLost;
+  const Duration first = whole ? kFirstPauseAfterGenerationLoss : kFirstPauseAfterDeviceLoss;
+  const bool was_well = options.clock->mono() - opened_at > kWellAfter;
+  pause = was_well || pause == Duration::zero() ? first : std::min(pause * 2, kLongestPause);
+  // The devices that are well are read on during the pause; dead handles are not.
+  if (whole && !close()) return;
+  if (!sleep(pause) || (!whole && !close())) return;
+  open();
+}
+
+void SourceRunner::Core::control_loop() {
+  open();
+  while (sleep(kWatchPeriod)) {
+    if (const auto verdict = take_loss()) {
+      renew_after_loss(*verdict);
+      continue;
+    }
+    collect::Activity activity{.is_open = generation != nullptr};
+    {
+      MutexLock lock(mutex);
+      activity.idle_for = idle_for;
+    }
+    const collect::Wish wish = options.source->watch(activity);
+    auto untouched = options.source->untouched();
+    {
+      MutexLock lock(mutex);
+      news.untouched = std::move(untouched);
+    }
+    if (wish == collect::Wish::kOpen) {
+      if (generation && !close()) break;
+      open();
+    } else if (wish == collect::Wish::kClose && generation) {
+      if (!close()) break;
+      MutexLock lock(mutex);
+      news.status.phase = model::SourcePhase::kAsleep;
+      news.status.message = catalog::MessageId::kSourceReleasedForSleep;
+      news.status.arguments.clear();
+    }
+  }
+}
+
+std::shared_ptr<SourceRunner> SourceRunner::start(Options options) {
+  auto core = std::make_shared<Core>(std::move(options));
+  std::thread([core] {
+    pthread_setname_np(pthread_self(), "source");
+    core->control_loop();
+    MutexLock lock(core->mutex);
+    for (const auto& lane : core->lanes) lane->stop();
+    core->generation.reset();
+    core->finished = true;
+  }).detach();
+  return std::shared_ptr<SourceRunner>(new SourceRunner(core));
+}
+
+std::string_view SourceRunner::name() const { return core_->options.source->name(); }
+std::span<const catalog::MetricId> SourceRunner::declares() const { return core_->declared; }
+
+SourceNews SourceRunner::take_news() {
+  MutexLock lock(core_->mutex);
+  SourceNews news = core_->news;
+  core_->news.opened = false;
+  return news;
+}
+
+std::vector<std::shared_ptr<LaneRunner>> SourceRunner::lanes() const {
+  MutexLock lock(core_->mutex);
+  return core_->lanes;
+}
+
+void SourceRunner::report_loss(uint64_t generation, collect::Verdict verdict) {
+  MutexLock lock(core_->mutex);
+  if (generation != core_->news.generation) return;  // of a generation that is gone already
+  const bool graver = verdict == collect::Verdict::kGenerationLost || !core_->loss;
+  if (graver) core_->loss = verdict;
+}
+
+void SourceRunner::report_idle(Duration idle_for) {
+  MutexLock lock(core_->mutex);
+  core_->idle_for = idle_for;
+}
+
+bool SourceRunner::is_opened() const {
+  MutexLock lock(core_->mutex);
+  return core_->news.generation > 0;
+}
+
+void SourceRunner::stop() {
+  core_->stop.request_stop();
+  MutexLock lock(core_->mutex);
+  for (const auto& lane : core_->lanes) lane->stop();
+}
+
+bool SourceRunner::is_finished() const {
+  MutexLock lock(core_->mutex);
+  return core_->finished &&
+         std::ranges::all_of(core_->lanes, [](const auto& lane) { return lane->is_finished(); });
+}
+
+}  // namespace gpusight::sample

@@ -1,0 +1,314 @@
+#include "serve/api.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "model/snapshot_json.h"
+#include "serve/gzip.h"
+
+namespace gpusight::serve {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+constexpr size_t kMostEvents = 10000;
+constexpr size_t kUsualEvents = 1000;
+constexpr double kLastSecond = 9e9;  // what a 64-bit count of nanoseconds holds
+
+constexpr RouteParameter kEventParameters[] = {
+    {"from", "number", "not before this time, in Unix seconds"},
+    {"to", "number", "not after this time, in Unix seconds"},
+    {"kind", "string", "this kind only: a key of the catalogue's event_kinds"},
+    {"uuid", "string", "of this device only"},
+    {"limit", "integer", "at most so many, the newest; 1 to 10000, usually 1000"},
+};
+
+constexpr Route kRoutes[] = {
+    {"/metrics",
+     &Api::metrics,
+     "Fresh readings for Prometheus: plain text, or OpenMetrics where it is preferred",
+     "text/plain",
+     {},
+     Route::Query::kIgnored},
+    {"/healthz",
+     &Api::healthz,
+     "The program lives, whatever the driver does",
+     "text/plain",
+     {},
+     Route::Query::kIgnored},
+    {"/readyz",
+     &Api::readyz,
+     "503 until the first snapshot is there",
+     "text/plain",
+     {},
+     Route::Query::kIgnored},
+    {"/api/gpusight/v1/catalog", &Api::catalog,
+     "Metrics, reasons, messages and event kinds, with their texts", kJson},
+    {"/api/gpusight/v1/snapshot", &Api::snapshot, "Everything known at the newest tick", kJson},
+    {"/api/gpusight/v1/events", &Api::events, "What happened, oldest first", kJson,
+     kEventParameters},
+    {"/api/gpusight/v1/live", &Api::live,
+     "WebSocket: a compressed snapshot with the last ten minutes, then what changes", kJson},
+    {"/api/gpusight/v1/openapi.json", &Api::openapi, "This description", kJson},
+};
+
+Response json_response(std::string text) {
+  return {.content_type = kJson,
+          .headers = {{"Cache-Control", "no-store"}},
+          .body = Body::of(std::move(text))};
+}
+
+// Compressed on the spot: for answers that differ from caller to caller.
+Response compressed_if_wanted(const Request& request, Response response) {
+  constexpr size_t kWorthIt = 1400;  // what fits one packet anyway is left as it is
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  const bool wanted = accepted_encodings(request.accept_encoding).gzip;
+  if (!wanted || response.body.bytes.size() < kWorthIt) return response;
+  response.body = Body::of(gzip(response.body.bytes));
+  response.headers.emplace_back("Content-Encoding", "gzip");
+  return response;
+}
+
+std::optional<Response> check_origin(const Request& request) {
+  if (request.is_local_socket) return std::nullopt;
+  if (request.host_count > 1) {
+    return error_response(400, "bad_request", "the request has more than one Host");
+  }
+  if (request.host_count == 0 || !is_local_host(request.host)) {
+    return error_response(421, "wrong_host",
+                          "this server answers to localhost, 127.0.0.1 and [::1] only");
+  }
+  const bool only_reads = request.method == "GET" || request.method == "HEAD";
+  if (request.has_origin && (request.is_upgrade || !only_reads) &&
+      !is_same_origin(request.origin, request.host)) {
+    return error_response(403, "wrong_origin", "requests from other sites are refused");
+  }
+  return std::nullopt;
+}
+
+Response bad_parameter(std::string_view name, std::string_view what) {
+  std::string message = "parameter ";
+  message.append(clean_text(name, 64)).append(": ").append(what);
+  return error_response(400, "bad_parameter", message);
+}
+
+std::optional<Response> check_parameters(const Route& route, const Parameters& parameters) {
+  if (route.query == Route::Query::kIgnored) return std::nullopt;
+  std::vector<std::string_view> seen;
+  for (const auto& [name, value] : parameters) {
+    if (std::ranges::find(route.parameters, name, &RouteParameter::name) ==
+        route.parameters.end()) {
+      return bad_parameter(name, "there is none of this name");
+    }
+    if (std::ranges::find(seen, name) != seen.end()) return bad_parameter(name, "given twice");
+    seen.push_back(name);
+  }
+  return std::nullopt;
+}
+
+// The filter that the parameters ask for, or what is wrong with them.
+struct EventQuery {
+  store::EventFilter filter{.limit = kUsualEvents};
+  std::optional<Response> error;
+};
+
+EventQuery read_event_query(const Parameters& parameters) {
+  EventQuery query;
+  store::EventFilter& filter = query.filter;
+  for (const auto& [name, value] : parameters) {
+    if (name == "from" || name == "to") {
+      const auto time = parse_double(value);
+      if (!time || !(*time >= 0 && *time <= kLastSecond)) {
+        query.error = bad_parameter(name, "not a time in Unix seconds");
+        return query;
+      }
+      (name == "from" ? filter.from : filter.to) = WallTime(from_seconds(*time));
+    } else if (name == "kind") {
+      const catalog::EventKindRow* kind = catalog::find_event_kind(value);
+      if (kind == nullptr) {
+        query.error = bad_parameter(name, "not a kind of event");
+        return query;
+      }
+      filter.kind = kind->kind;
+    } else if (name == "uuid") {
+      filter.uuid = value;
+    } else if (name == "limit") {
+      const auto limit = parse_uint(value);
+      if (!limit || *limit < 1 || *limit > kMostEvents) {
+        query.error = bad_parameter(name, "not a whole number from 1 to 10000");
+        return query;
+      }
+      filter.limit = *limit;
+    }
+  }
+  if (filter.from && filter.to && *filter.from > *filter.to) {
+    query.error = bad_parameter("from", "later than to");
+  }
+  return query;
+}
+
+// The newest that match and that the caller may see.
+std::vector<model::Event> visible_events(const store::EventLog& log, store::EventFilter filter,
+                                         const model::Caller& caller) {
+  const size_t limit = filter.limit;
+  if (caller.role != model::Role::kAdmin) filter.limit = kMostEvents;
+  std::vector<model::Event> events = log.find(filter);
+  std::erase_if(events, [&](const model::Event& e) { return !model::may_see(caller, e); });
+  if (events.size() > limit) {
+    events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(limit));
+  }
+  return events;
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return kRoutes; }
+
+Response Api::handle(const Request& request) {
+  if (auto refusal = check_origin(request)) return std::move(*refusal);
+  const auto route = std::ranges::find(kRoutes, request.target.path, &Route::path);
+  const bool is_page = route == std::end(kRoutes);
+  const bool is_known = !is_page || request.target.path == "/" ||
+                        find_asset(options_.assets, request.target.path) != nullptr;
+  if (!is_known) return error_response(404, "not_found", "there is nothing at this path");
+  if (request.method != "GET" && request.method != "HEAD") {
+    Response refusal = error_response(405, "wrong_method", "this path answers GET and HEAD");
+    refusal.headers.emplace_back("Allow", "GET, HEAD");
+    return refusal;
+  }
+  if (is_page) return page(request);
+  if (auto refusal = check_parameters(*route, request.target.parameters)) {
+    return std::move(*refusal);
+  }
+  return (this->*route->handler)(request);
+}
+
+Response Api::metrics(const Request& request) {
+  model::SnapshotPtr snapshot = options_.hub->latest();
+  const bool outdated = prometheus::is_outdated(*snapshot, options_.clock->mono());
+  if (metrics_.snapshot != snapshot || metrics_.outdated != outdated) {
+    metrics_ = {std::move(snapshot), outdated, {}};
+  }
+  const auto format = prefers_open_metrics(request.accept) ? prometheus::Format::kOpenMetrics100
+                                                           : prometheus::Format::kText004;
+  Rendered& rendered = metrics_.by_format[static_cast<size_t>(format)];
+  if (rendered.plain == nullptr) {
+    rendered.plain = std::make_shared<const std::string>(prometheus::render(
+        *metrics_.snapshot, {.format = format, .version = options_.version, .outdated = outdated}));
+  }
+  Response response{.content_type = prometheus::content_type(format),
+                    .headers = {{"Cache-Control", "no-store"}, {"Vary", "Accept, Accept-Encoding"}},
+                    .body = Body::shared(rendered.plain)};
+  if (!accepted_encodings(request.accept_encoding).gzip) return response;
+  if (rendered.gzip == nullptr) {
+    rendered.gzip = std::make_shared<const std::string>(gzip(*rendered.plain));
+  }
+  response.body = Body::shared(rendered.gzip);
+  response.headers.emplace_back("Content-Encoding", "gzip");
+  return response;
+}
+
+Response Api::healthz(const Request&) {
+  return {.content_type = kPlain,
+          .headers = {{"Cache-Control", "no-store"}},
+          .body = Body::constant("ok\n")};
+}
+
+Response Api::readyz(const Request&) {
+  const bool ready = options_.hub->latest()->sequence > 0;
+  return {.status = ready ? 200U : 503U,
+          .content_type = kPlain,
+          .headers = {{"Cache-Control", "no-store"}},
+          .body = Body::constant(ready ? "ready\n" : "waiting for the first snapshot\n")};
+}
+
+Response Api::constant_document(const Request& request, Rendered& cache, std::string text) const {
+  if (cache.plain == nullptr) {
+    cache.gzip = std::make_shared<const std::string>(gzip(text));
+    cache.plain = std::make_shared<const std::string>(std::move(text));
+  }
+  Response response{.content_type = kJson,
+                    .headers = {{"Cache-Control", "no-cache"}, {"Vary", "Accept-Encoding"}},
+                    .body = Body::shared(cache.plain)};
+  if (accepted_encodings(request.accept_encoding).gzip) {
+    response.body = Body::shared(cache.gzip);
+    response.headers.emplace_back("Content-Encoding", "gzip");
+  }
+  return response;
+}
+
+Response Api::catalog(const Request& request) {
+  const bool is_made = catalog_.plain != nullptr;
+  return constant_document(request, catalog_, is_made ? "" : model::catalog_json(options_.version));
+}
+
+Response Api::openapi(const Request& request) {
+  const bool is_made = openapi_.plain != nullptr;
+  return constant_document(request, openapi_, is_made ? "" : openapi_json(options_.version));
+}
+
+Response Api::snapshot(const Request& request) {
+  const model::SnapshotPtr snapshot = options_.hub->latest();
+  return compressed_if_wanted(
+      request, json_response(model::snapshot_json(*snapshot, request.caller, options_.version)));
+}
+
+Response Api::events(const Request& request) {
+  EventQuery query = read_event_query(request.target.parameters);
+  if (query.error) return std::move(*query.error);
+  std::string out;
+  JsonWriter w(out);
+  w.begin_object().key("events").begin_array();
+  if (options_.events != nullptr) {
+    for (const auto& event : visible_events(*options_.events, query.filter, request.caller)) {
+      model::append_event_json(w, event, request.caller);
+    }
+  }
+  w.end_array().end_object();
+  return compressed_if_wanted(request, json_response(std::move(out)));
+}
+
+Response Api::live(const Request& request) {
+  if (request.is_upgrade) return {.status = 101};
+  Response refusal = error_response(426, "upgrade_required", "this path speaks WebSocket only");
+  refusal.headers.emplace_back("Upgrade", "websocket");
+  return refusal;
+}
+
+Response Api::page(const Request& request) const {
+  std::string_view path = request.target.path;
+  if (path == "/") path = "/index.html";
+  const Asset* asset = find_asset(options_.assets, path);
+  if (asset == nullptr) {
+    const catalog::Text& text = catalog::message(catalog::MessageId::kServeNoPage).text;
+    std::string lines(text.en);
+    lines.append("\n").append(text.zh).append("\n");
+    for (const Route& route : kRoutes) lines.append("  ").append(route.path).append("\n");
+    return {.content_type = kPlain,
+            .headers = {{"Cache-Control", "no-cache"}},
+            .body = Body::of(std::move(lines))};
+  }
+  Response response{
+      .content_type = content_type_of(path),
+      .headers = {{"ETag", std::string(asset->etag)},
+                  {"Cache-Control",
+                   is_immutable(path) ? "public, max-age=31536000, immutable" : "no-cache"},
+                  {"Vary", "Accept-Encoding"}},
+      .body = Body::constant(asset->plain)};
+  if (names_etag(request.if_none_match, asset->etag)) {
+    response.status = 304;
+    response.body = {};
+    return response;
+  }
+  const Encodings accepted = accepted_encodings(request.accept_encoding);
+  if (accepted.brotli && asset->brotli.size() < asset->plain.size()) {
+    response.body = Body::constant(asset->brotli);
+    response.headers.emplace_back("Content-Encoding", "br");
+  } else if (accepted.gzip && asset->gzip.size() < asset->plain.size()) {
+    response.body = Body::constant(asset->gzip);
+    response.headers.emplace_back("Content-Encoding", "gzip");
+  }
+  return response;
+}
+
+}  // namespace gpusight::serve

@@ -1,0 +1,90 @@
+// Everything that is answered over HTTP: one table of routes, their handlers, and the checks that
+// come before them (Host, Origin, method, parameters). Knows no sockets.
+//
+// One thread: the server's. Answers from the published snapshot and never waits for a driver.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "export/prometheus/render.h"
+#include "sample/hub.h"
+#include "serve/assets.h"
+#include "serve/http_message.h"
+#include "store/event_log.h"
+
+namespace gpusight::serve {
+
+class Api;
+
+struct RouteParameter {
+  std::string_view name;
+  std::string_view type;  // JSON schema: "number", "integer", "string"
+  std::string_view description;
+};
+
+// Routes answer GET and HEAD.
+struct Route {
+  std::string_view path;
+  Response (Api::*handler)(const Request&);
+  std::string_view summary;
+  std::string_view content_type;  // of the usual answer
+  std::span<const RouteParameter> parameters = {};
+  // What others send along is passed over where tools of theirs ask, refused in our own API.
+  enum class Query : uint8_t { kStrict, kIgnored } query = Query::kStrict;
+};
+std::span<const Route> routes();
+
+class Api {
+ public:
+  // All pointers outlive the Api.
+  struct Options {
+    const sample::SnapshotHub* hub = nullptr;
+    const store::EventLog* events = nullptr;  // nullptr: no events
+    const Clock* clock = nullptr;
+    std::string version;
+    std::span<const Asset> assets;
+  };
+  explicit Api(Options options) : options_(std::move(options)) {}
+
+  // Status 101 says: go on as the live stream, there is no body.
+  Response handle(const Request& request);
+
+  // Handlers, named by the table.
+  Response metrics(const Request& request);
+  Response healthz(const Request& request);
+  Response readyz(const Request& request);
+  Response catalog(const Request& request);
+  Response snapshot(const Request& request);
+  Response events(const Request& request);
+  Response live(const Request& request);
+  Response openapi(const Request& request);
+
+ private:
+  using SharedText = std::shared_ptr<const std::string>;
+  // Both forms of one text, each made when first asked for.
+  struct Rendered {
+    SharedText plain;
+    SharedText gzip;
+  };
+
+  Response page(const Request& request) const;
+  Response constant_document(const Request& request, Rendered& cache, std::string text) const;
+
+  const Options options_;
+  struct {
+    model::SnapshotPtr snapshot;
+    bool outdated = false;
+    std::array<Rendered, 2> by_format;
+  } metrics_;
+  Rendered catalog_;
+  Rendered openapi_;
+};
+
+// The description of routes(), as OpenAPI 3.
+std::string openapi_json(std::string_view version);
+
+}  // namespace gpusight::serve
