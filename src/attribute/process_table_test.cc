@@ -318,7 +318,7 @@ TEST_F(ProcessTableTest, RealProcessesThatComeAndGoAreNeverMisnamed) {
   const int64_t now_ms = unix_milliseconds(SystemClock().wall());
   ASSERT_TRUE(self.owner.start_unix_ms.has_value());
   EXPECT_LT(*self.owner.start_unix_ms, now_ms + 2000);
-  EXPECT_GT(*self.owner.start_unix_ms, now_ms - 600 * 1000);
+  EXPECT_GT(*self.owner.start_unix_ms, now_ms - 600'000);
 }
 
 }  // namespace

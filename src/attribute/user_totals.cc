@@ -36,8 +36,8 @@ void add_row(Group& group, const model::Process& process) {
 
 UserTotal finish(Group&& group) {
   std::ranges::sort(group.identities);
-  const auto repeated = std::ranges::unique(group.identities);
-  group.total.processes = static_cast<uint32_t>(repeated.begin() - group.identities.begin());
+  const auto end = std::unique(group.identities.begin(), group.identities.end());
+  group.total.processes = static_cast<uint32_t>(end - group.identities.begin());
   return std::move(group.total);
 }
 

@@ -96,7 +96,6 @@ EventLane::EventLane(const LaneContext& context, std::span<const std::unique_ptr
       info_{.name = "nvml/events", .cadence = LaneCadence::kEvents},
       events_(std::move(events)) {
   for (const auto& gpu : gpus) {
-    info_.uuids.push_back(gpu->gpu.device.uuid);
     uuids_.emplace_back(gpu->gpu.handle, gpu->gpu.device.uuid);
     for (const MigDevice& mig : gpu->gpu.instances) {
       uuids_.emplace_back(mig.handle, gpu->gpu.device.uuid);

@@ -61,6 +61,9 @@ class FakeNvml {
   FakeNvml(const FakeNvml&) = delete;
   FakeNvml& operator=(const FakeNvml&) = delete;
 
+  static FakeNvml* current();
+  static const std::map<std::string, void*>& functions();
+
   // As load_library() gives it. Counts how often it was asked for.
   Loaded load();
   void* symbol(const char* name) const;

@@ -53,6 +53,7 @@ Wish SleepWatch::look_while_closed() {
 }
 
 bool SleepWatch::may_release(Duration idle_for) const {
+  if (idle_for <= kMargin) return false;
   bool any = false;
   Duration longest{};
   for (const auto& [address, device] : devices_) {

@@ -31,7 +31,7 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
       shared_(shared),
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
-            .uuids = uuids_of(shared.gpu)} {}
+            .uuids = {shared.gpu.device.uuid}} {}
 
 Verdict SlowLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;

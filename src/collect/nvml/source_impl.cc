@@ -1,12 +1,11 @@
 #include "collect/nvml/source_impl.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <mutex>
 
+#include "collect/nvml/descriptor_limit.h"
 #include "collect/nvml/nvml_source.h"
 #include "collect/nvml/return_code.h"
 
@@ -58,28 +57,10 @@ constexpr MetricId kDeclared[] = {
     MetricId::kGpuMigMode,
 };
 
-constexpr rlim_t kMostDescriptors = 65536;
-
-// The driver's library may start a helper of its own (nvidia-modprobe), and in front of it closes
-// every descriptor number up to the limit, one by one: with the limits of some containers, a
-// thousand million, that is minutes. gpusight itself needs a few hundred.
-void lower_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= kMostDescriptors) return;
-  const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = kMostDescriptors;
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  log::info(
-      "lowered the limit of open files from {} to {}: the NVIDIA library would walk through "
-      "all of them",
-      before, kMostDescriptors);
-}
-
+// One whose place is not known is held as an empty address: it never sleeps.
 std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
   std::vector<std::string> addresses;
-  for (const Gpu& gpu : gpus) {
-    if (!gpu.device.pci.empty()) addresses.push_back(gpu.device.pci);
-  }
+  for (const Gpu& gpu : gpus) addresses.push_back(gpu.device.pci);
   return addresses;
 }
 
@@ -131,7 +112,12 @@ Opened NvmlSource::open() {
 }
 
 Opened NvmlSource::open_library(const Bus& bus, std::shared_ptr<NvmlLibrary> library) {
-  lower_descriptor_limit();
+  if (const auto before = lower_descriptor_limit()) {
+    log::info(
+        "lowered the limit of open files from {} to {}: the NVIDIA library would walk through "
+        "all of them",
+        *before, kMostDescriptors);
+  }
   const Diagnosis diagnosis(options_.root, bus.devices, environment_.device_files);
   CallMeter meter(*options_.clock);
   const Return started = meter(library->api.init);
@@ -181,7 +167,9 @@ Opened NvmlSource::opened_with(std::shared_ptr<NvmlLibrary> library,
   absent_retry_.restart();
   result.status.phase = phase_;
   result.status.message = message_;
-  sleep_.opened(addresses_of(found.gpus), bus.asleep);
+  // Addresses of simulated devices may be those of real ones.
+  const bool on_this_bus = !library->simulated || !options_.root.is_real();
+  sleep_.opened(on_this_bus ? addresses_of(found.gpus) : std::vector<std::string>(), bus.asleep);
   set_untouched(bus.asleep, found.lost);
   result.untouched = untouched_;
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
