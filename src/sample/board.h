@@ -105,8 +105,8 @@ class Board {
   model::Samples build_samples(const Subject& subject, const Now& now) const;
   void complete(model::Samples& samples, const DeviceEntry& entry, model::DeviceState state,
                 const Now& now) const;
-  model::Reason reason_for_missing(catalog::MetricId metric, const DeviceEntry& entry,
-                                   model::DeviceState state) const;
+  model::Reason reason_for_missing(const catalog::MetricRow& row, const model::Samples& samples,
+                                   const DeviceEntry& entry, model::DeviceState state) const;
   model::Samples build_self(const Now& now, const SelfReadings& self) const;
   model::Value aged(const model::Value& value, collect::LaneCadence cadence, const Now& now) const;
 
