@@ -128,7 +128,8 @@ Opened NvmlSource::open_library(const Bus& bus, std::shared_ptr<NvmlLibrary> lib
   // With a sleeper on the bus, asking by index would wake it.
   Enumeration found = bus.asleep.empty() ? enumerate_all(meter, library->api, bus.devices, *known_)
                                          : enumerate_at(meter, library->api, bus.awake, *known_);
-  if (found.gpus.empty() && found.lost.empty()) {
+  // When no device answers and none is lost, what they say is the thing to show.
+  if (found.gpus.empty() && found.lost.size() == found.failed) {
     return absent(diagnosis.no_devices(found.failure, found.refused), bus);
   }
   return opened_with(std::move(library), std::move(session), std::move(found), bus,
@@ -142,7 +143,7 @@ Opened NvmlSource::opened_with(std::shared_ptr<NvmlLibrary> library,
   result.status.name = name();
   result.status.simulated = library->simulated;
   const size_t answering = found.gpus.size();
-  const size_t silent = found.lost.size() + found.failed;
+  const size_t silent = found.lost.size();
   opened_.clear();
   for (const Gpu& gpu : found.gpus) {
     known_->remember(gpu.device);
