@@ -108,13 +108,13 @@ TEST(FakeClock, SleepersWakeWhenTheirDeadlineComesOrWhenStopped) {
   FakeClock clock;
   std::stop_source stop;
   bool reached = false;
-  std::thread sleeper(
-      [&] { reached = clock.sleep_until(clock.mono() + std::chrono::seconds(0), stop.get_token()); });
+  std::thread sleeper([&] {
+    reached = clock.sleep_until(clock.mono() + std::chrono::seconds(0), stop.get_token());
+  });
   sleeper.join();
   EXPECT_TRUE(reached);
-  std::thread stopped([&] {
-    reached = clock.sleep_until(clock.mono() + std::chrono::hours(1), stop.get_token());
-  });
+  std::thread stopped(
+      [&] { reached = clock.sleep_until(clock.mono() + std::chrono::hours(1), stop.get_token()); });
   stop.request_stop();
   stopped.join();
   EXPECT_FALSE(reached);

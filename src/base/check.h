@@ -7,7 +7,7 @@ namespace gpusight {
 [[noreturn]] void bug(const char* file, int line, const char* condition, std::string_view message);
 }  // namespace gpusight
 
-#define CHECK(condition, message)                                                      \
-  do {                                                                                 \
-    if (!(condition)) ::gpusight::bug(__FILE__, __LINE__, #condition, (message));      \
+#define CHECK(condition, message)                                                 \
+  do {                                                                            \
+    if (!(condition)) ::gpusight::bug(__FILE__, __LINE__, #condition, (message)); \
   } while (false)

@@ -25,8 +25,8 @@ WallTime FakeClock::wall() const {
   return wall_;
 }
 
-bool FakeClock::sleep_until(MonoTime deadline, std::stop_token stop) const
-    NO_THREAD_SAFETY_ANALYSIS {
+bool FakeClock::sleep_until(MonoTime deadline,
+                            std::stop_token stop) const NO_THREAD_SAFETY_ANALYSIS {
   MutexLock lock(mutex_);
   changed_.wait(lock, stop, [&]() NO_THREAD_SAFETY_ANALYSIS { return mono_ >= deadline; });
   return mono_ >= deadline;

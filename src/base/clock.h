@@ -1,5 +1,5 @@
-// Time. Rates and ages come from the monotonic clock, names of moments from the wall clock; both are
-// read through Clock so that a test can own them. All implementations are thread-safe.
+// Time. Rates and ages come from the monotonic clock, names of moments from the wall clock; both
+// are read through Clock so that a test can own them. All implementations are thread-safe.
 #pragma once
 
 #include <chrono>

@@ -15,7 +15,10 @@ size_t decode(std::string_view s, uint32_t& code_point) {
     code_point = first;
     return 1;
   }
-  const size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  const size_t length = first >= 0xF0 && first < 0xF5 ? 4
+                        : first >= 0xE0               ? 3
+                        : first >= 0xC2               ? 2
+                                                      : 0;
   if (length == 0 || first >= 0xF5 || s.size() < length) return 0;
   code_point = first & (0x7F >> length);
   for (size_t i = 1; i < length; ++i) {
@@ -95,9 +98,9 @@ void append_number(std::string& out, double number) {
     char buffer[32];
     // Whole numbers up to 2^53 are written out: 16106127360, not 1.610612736e+10.
     const bool whole = number == std::floor(number) && std::fabs(number) < 9007199254740992.0;
-    const auto result = whole ? std::to_chars(buffer, buffer + sizeof buffer,
-                                              static_cast<int64_t>(number))
-                              : std::to_chars(buffer, buffer + sizeof buffer, number);
+    const auto result =
+        whole ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<int64_t>(number))
+              : std::to_chars(buffer, buffer + sizeof buffer, number);
     out.append(buffer, result.ptr);
   }
 }
@@ -156,15 +159,16 @@ std::optional<double> parse_duration_seconds(std::string_view text) {
     std::string_view name;
     double seconds;
   };
-  static constexpr UnitSeconds kUnits[] = {{"ms", 0.001}, {"us", 1e-6},   {"s", 1},  {"m", 60},
-                                           {"h", 3600},   {"d", 86400}, {"w", 604800}, {"y", 31536000}};
+  static constexpr UnitSeconds kUnits[] = {{"ms", 0.001}, {"us", 1e-6},   {"s", 1},
+                                           {"m", 60},     {"h", 3600},    {"d", 86400},
+                                           {"w", 604800}, {"y", 31536000}};
   text = trim(text);
   if (text.empty()) return std::nullopt;
   double total = 0;
   while (!text.empty()) {
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                              std::chars_format::fixed);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (error != std::errc() || number < 0) return std::nullopt;
     text.remove_prefix(end - text.data());
     text = trim(text);

@@ -10,8 +10,8 @@
 namespace gpusight {
 
 // Text from outside (device, process, container names): invalid UTF-8 becomes U+FFFD, control
-// characters, line and paragraph separators and bidirectional overrides are dropped, the rest is cut
-// at max_bytes on a character boundary and trimmed of surrounding white space.
+// characters, line and paragraph separators and bidirectional overrides are dropped, the rest is
+// cut at max_bytes on a character boundary and trimmed of surrounding white space.
 std::string clean_text(std::string_view text, size_t max_bytes = 256);
 bool is_valid_utf8(std::string_view text);
 

@@ -21,8 +21,8 @@ class RootFs {
  public:
   explicit RootFs(std::string root = "/") : root_(std::move(root)) {}
 
-  // A test's hand between us and the kernel: what it returns for a path is what read() gives, nullopt
-  // lets the file itself answer. Shared by copies of this RootFs.
+  // A test's hand between us and the kernel: what it returns for a path is what read() gives,
+  // nullopt lets the file itself answer. Shared by copies of this RootFs.
   using Intercept = std::function<std::optional<Result<std::string>>(std::string_view path)>;
   void intercept_for_testing(Intercept intercept) {
     intercept_ = std::make_shared<const Intercept>(std::move(intercept));

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the stages of tools/ci. Each stage is a bash script that can be run by hand:
 #   tools/ci/asan
 # Results go to $GPUSIGHT_CI_RESULTS (default build/ci): NAME.xml of CTest, NAME.count "P F S".

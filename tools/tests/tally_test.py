@@ -42,6 +42,11 @@ class Tally(unittest.TestCase):
         text = "Ran 5 tests in 0.316s\n\nFAILED (failures=1, errors=1, skipped=1)\n"
         self.assertEqual(self.tally([entry(text, "fail")]), (1, "2 passed, 2 failed, 1 skipped"))
 
+    def test_cases_of_vitest_are_counted(self):
+        text = " Test Files  1 failed | 2 passed (3)\n      Tests  1 failed | 40 passed | 2 skipped (43)\n"
+        self.assertEqual(self.tally([entry(text, "fail")]), (1, "40 passed, 1 failed, 2 skipped"))
+        self.assertEqual(self.tally([entry("      Tests  41 passed (41)\n")]), (0, "41 passed, 0 failed, 0 skipped"))
+
     def test_a_crash_or_a_timeout_is_a_failure_though_cases_passed(self):
         self.assertEqual(self.tally([entry("[ RUN ] A.b", "fail")]), (1, "0 passed, 1 failed, 0 skipped"))
         text = "[  PASSED  ] 6 tests.\nSegmentation fault\n"
