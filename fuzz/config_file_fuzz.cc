@@ -1,5 +1,5 @@
-// The configuration file, in both languages: any bytes are either a configuration or an error for the
-// user, and what is taken reads back to the same value.
+// The configuration file, in both languages: any bytes are either a configuration or an error for
+// the user, and what is taken reads back to the same value.
 #include <cstdint>
 #include <string_view>
 

@@ -16,6 +16,14 @@ const char* gpusight_sim_scenario() {
   return name.c_str();
 }
 
+// Why a scenario cannot be played, as "file:line: key: what is wrong"; empty if it can. Starts
+// nothing. Valid until the same thread asks again.
+const char* gpusight_sim_check(const char* path_or_name) {
+  static thread_local std::string problem;
+  problem = path_or_name == nullptr ? "no scenario" : load_scenario(path_or_name).error;
+  return problem.c_str();
+}
+
 // Calls of one function since the start or the last reset; -1 for a name that NVML does not have.
 int gpusight_sim_call_count(const char* function) {
   if (function == nullptr) return -1;

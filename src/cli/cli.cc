@@ -1,10 +1,11 @@
 #include "cli/cli.h"
 
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <system_error>
 
 #include "base/json_writer.h"
 #include "base/text.h"
@@ -20,6 +21,7 @@
 #include "config/toml_file.h"
 #include "config/value.h"
 #include "model/snapshot_json.h"
+#include "platform/dynamic_library.h"
 
 namespace gpusight::cli {
 namespace {
@@ -43,7 +45,8 @@ int run_help(const Config& config, const Machine& machine, Io& io) {
   const config::HelpOptions options = help_options(config, machine, io);
   if (config.help_wanted() || config.arguments().empty()) {
     const bool one = config.help_wanted() && config.command_named();
-    io.out(one ? config::command_help(config.command(), options) : config::overview_help(options));
+    io.write(one ? config::command_help(config.command(), options)
+                 : config::overview_help(options));
     return kExitOk;
   }
   const std::string& name = config.arguments()[0];
@@ -54,18 +57,18 @@ int run_help(const Config& config, const Machine& machine, Io& io) {
                     config::did_you_mean(shown, config::listed_command_names(), "", config.lang()),
                 kExitUsage, io);
   }
-  io.out(config::command_help(row->id, options));
+  io.write(config::command_help(row->id, options));
   return kExitOk;
 }
 
 int run_metrics(const Config& config, const Machine& machine, Io& io) {
   if (config.get<OptionId::kJson>()) {
-    io.out(model::catalog_json(machine.version) + "\n");
+    io.write(model::catalog_json(machine.version) + "\n");
   } else if (config.get<OptionId::kMarkdown>()) {
-    io.out(metrics_markdown());
+    io.write(metrics_markdown());
   } else {
     const bool colour = io.colour && !config.get<OptionId::kNoColor>();
-    io.out(metrics_text({.lang = config.lang(), .width = io.width, .colour = colour}));
+    io.write(metrics_text({.lang = config.lang(), .width = io.width, .colour = colour}));
   }
   return kExitOk;
 }
@@ -74,7 +77,7 @@ int run_completions(const Config& config, Io& io) {
   const std::string& shell = config.arguments()[0];
   const std::optional<std::string> script = config::completions(shell);
   if (script) {
-    io.out(*script);
+    io.write(*script);
     return kExitOk;
   }
   const std::vector<std::string_view> known =
@@ -90,9 +93,9 @@ int run_version(const Config& config, const Machine& machine, Io& io) {
   if (config.get<OptionId::kJson>()) {
     std::string out;
     JsonWriter(out).begin_object().key("version").string(machine.version).end_object();
-    io.out(out + "\n");
+    io.write(out + "\n");
   } else {
-    io.out("gpusight " + machine.version + "\n");
+    io.write("gpusight " + machine.version + "\n");
   }
   return kExitOk;
 }
@@ -103,6 +106,26 @@ int run_generate(const Config& config, const Machine& machine, Io& io) {
   if (status.ok()) return kExitOk;
   return fail(say(MessageId::kCannotWrite, config.lang(), clean_text(folder), status.message()),
               kExitEnvironment, io);
+}
+
+int run_command(const Config& config, const Machine& machine, const Hooks& hooks,
+                const platform::HttpClient& client, Io& io) {
+  if (config.help_wanted()) return run_help(config, machine, io);
+  switch (config.command()) {
+    case CommandId::kStatus: return run_status(config, machine, hooks, client, io);
+    case CommandId::kMetrics: return run_metrics(config, machine, io);
+    case CommandId::kSelftest:
+      return run_selftest(
+          {config, machine, hooks, client, platform::RootFs(config.get<OptionId::kRoot>())}, io);
+    case CommandId::kSim: return run_sim(config, machine, io);
+    case CommandId::kCompletions: return run_completions(config, io);
+    case CommandId::kHelp: return run_help(config, machine, io);
+    case CommandId::kVersion: return run_version(config, machine, io);
+    case CommandId::kGenerate: return run_generate(config, machine, io);
+    case CommandId::kServe:
+    case CommandId::kCount: break;
+  }
+  bug(__FILE__, __LINE__, "command", "serve is wired by app, not by the one-shot commands");
 }
 
 }  // namespace
@@ -120,16 +143,16 @@ Machine this_machine(std::string version) {
 }
 
 config::LoadInput load_input(const Machine& machine, std::vector<std::string> words) {
-  return {
-      .words = std::move(words),
-      .environment = machine.environment,
-      .default_files = machine.paths.config_files,
-      .read_file =
-          [](const std::string& path) {
-            // One byte more than is allowed, so that a longer file is refused, not cut.
-            return platform::RootFs().read(path, config::kMaxConfigBytes + 1);
-          },
-      .trust = ::getauxval(AT_SECURE) != 0 ? config::Trust::kNoEnvironment : config::Trust::kFull};
+  return {.words = std::move(words),
+          .environment = machine.environment,
+          .default_files = machine.paths.config_files,
+          .read_file =
+              [](const std::string& path) {
+                // One byte more than is allowed, so that a longer file is refused, not cut.
+                return platform::RootFs().read(path, config::kMaxConfigBytes + 1);
+              },
+          .trust = platform::runs_with_raised_rights() ? config::Trust::kNoEnvironment
+                                                       : config::Trust::kFull};
 }
 
 int report_load_error(const config::LoadInput& input, const Status& status, Io& io) {
@@ -149,22 +172,12 @@ int report_load_error(const config::LoadInput& input, const Status& status, Io& 
 
 int run(const Config& config, const Machine& machine, const Hooks& hooks,
         const platform::HttpClient& client, Io& io) {
-  if (config.help_wanted()) return run_help(config, machine, io);
-  switch (config.command()) {
-    case CommandId::kStatus: return run_status(config, machine, hooks, client, io);
-    case CommandId::kMetrics: return run_metrics(config, machine, io);
-    case CommandId::kSelftest:
-      return run_selftest(
-          {config, machine, hooks, client, platform::RootFs(config.get<OptionId::kRoot>())}, io);
-    case CommandId::kSim: return run_sim(config, machine, io);
-    case CommandId::kCompletions: return run_completions(config, io);
-    case CommandId::kHelp: return run_help(config, machine, io);
-    case CommandId::kVersion: return run_version(config, machine, io);
-    case CommandId::kGenerate: return run_generate(config, machine, io);
-    case CommandId::kServe:
-    case CommandId::kCount: break;
-  }
-  bug(__FILE__, __LINE__, "command", "serve is wired by app, not by the one-shot commands");
+  const int code = run_command(config, machine, hooks, client, io);
+  // A reader that left has what it wanted; a full disk has not.
+  if (io.failure == 0 || io.failure == EPIPE) return code;
+  return fail(say(MessageId::kCannotWrite, config.lang(), std::string("stdout"),
+                  std::generic_category().message(io.failure)),
+              kExitEnvironment, io);
 }
 
 }  // namespace gpusight::cli

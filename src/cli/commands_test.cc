@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -73,6 +74,16 @@ TEST(Documents, TheCommittedOnesAreWhatTheTablesSay) {
   }
 }
 
+TEST_F(Commands, AFullDiskBehindTheOutputIsAnErrorAndAReaderThatLeftIsNot) {
+  most_writes_ = 1;
+  write_error_ = ENOSPC;
+  EXPECT_EQ(run({"metrics"}), kExitEnvironment);
+  EXPECT_EQ(err_, "gpusight: cannot write stdout: No space left on device\n");
+  write_error_ = EPIPE;
+  EXPECT_EQ(run({"metrics"}), kExitOk);
+  EXPECT_EQ(err_, "");
+}
+
 TEST_F(Commands, GenerateSaysWhereItCannotWrite) {
   EXPECT_EQ(run({"generate", "/nonexistent/folder"}), kExitEnvironment);
   EXPECT_EQ(err_,
@@ -87,7 +98,10 @@ class SimCommand : public test::CommandTest {
     fs::create_directories(home_ + "/bin");
     fs::create_directories(home_ + "/lib/gpusight/sim");
     fs::create_directories(home_ + "/share/gpusight/scenarios");
-    std::ofstream(home_ + "/lib/gpusight/sim/libnvidia-ml.so.1") << "library";
+    // Any library that loads will do: it has no scenarios to check.
+    Dl_info info{};
+    EXPECT_NE(::dladdr(::dlsym(RTLD_DEFAULT, "cos"), &info), 0);
+    fs::copy_file(info.dli_fname, home_ + "/lib/gpusight/sim/libnvidia-ml.so.1");
     std::ofstream(home_ + "/share/gpusight/scenarios/mine.toml")
         << "# mine\ntitle = \"My own \x1b[31mmachine\"\n";
     std::ofstream(home_ + "/bin/gpusight") << "#!/bin/sh\necho \"ours $*\"\n";

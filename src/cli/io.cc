@@ -13,14 +13,14 @@
 namespace gpusight::cli {
 namespace {
 
-bool write_all(int fd, std::string_view text) {
+int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
+    if (written < 0) return errno;
     text.remove_prefix(written);
   }
-  return true;
+  return 0;
 }
 
 std::string_view variable(const platform::Environment& environment, std::string_view name) {

@@ -91,10 +91,11 @@ std::string checks_json(const std::vector<Check>& checks) {
 int run_selftest(const SelftestInput& input, Io& io) {
   const std::vector<Check> checks = run_checks(input);
   if (input.config.get<OptionId::kJson>()) {
-    io.out(checks_json(checks));
+    io.write(checks_json(checks));
   } else {
     const bool colour = io.colour && !input.config.get<OptionId::kNoColor>();
-    io.out(checks_text(checks, {.lang = input.config.lang(), .width = io.width, .colour = colour}));
+    io.write(
+        checks_text(checks, {.lang = input.config.lang(), .width = io.width, .colour = colour}));
   }
   return count(checks, Verdict::kFail) == 0 ? kExitOk : kExitEnvironment;
 }

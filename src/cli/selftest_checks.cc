@@ -18,6 +18,7 @@
 #include "cli/format.h"
 #include "cli/selftest.h"
 #include "cli/sim.h"
+#include "platform/pci.h"
 
 namespace gpusight::cli {
 namespace {
@@ -93,21 +94,19 @@ class Checker {
 
   // True if an NVIDIA device is among them.
   bool check_pci() {
-    const std::string folder = "/sys/bus/pci/devices";
     std::string found;
     std::string without_driver;
     bool has_nvidia = false;
-    for (const std::string& address : in_.root.list(folder)) {
-      const std::string device = folder + "/" + address;
-      const auto vendor = in_.root.read_hex(device + "/vendor");
-      const auto device_class = in_.root.read_hex(device + "/class");
-      if (!is_gpu(vendor, device_class)) continue;
-      has_nvidia = has_nvidia || vendor == kNvidia;
-      const auto driver = in_.root.link_name(device + "/driver");
-      const std::string shown = clean_text(address, 32);
-      if (!driver && without_driver.empty()) without_driver = shown;
-      found += (found.empty() ? "" : ", ") + shown;
-      if (driver) found += " (" + clean_text(*driver, 32) + ")";
+    for (const platform::PciDevice& device : platform::display_devices(in_.root)) {
+      // Others are the consoles of server boards.
+      constexpr uint32_t kVendors[] = {platform::kVendorNvidia, 0x1002 /* AMD */,
+                                       0x8086 /* Intel */};
+      if (std::ranges::find(kVendors, device.vendor) == std::end(kVendors)) continue;
+      has_nvidia = has_nvidia || device.vendor == platform::kVendorNvidia;
+      const std::string shown = clean_text(device.address, 32);
+      const std::string driver = clean_text(device.driver, 32);
+      if (driver.empty() && without_driver.empty()) without_driver = shown;
+      found += (found.empty() ? "" : ", ") + shown + (driver.empty() ? "" : " (" + driver + ")");
     }
     const std::string name = text(MessageId::kCheckPci);
     if (found.empty()) {
@@ -120,14 +119,6 @@ class Checker {
       add("pci", name, Verdict::kOk, text(MessageId::kFoundGpus, found));
     }
     return has_nvidia;
-  }
-
-  static bool is_gpu(std::optional<uint64_t> vendor, std::optional<uint64_t> device_class) {
-    if (!vendor || !device_class) return false;
-    // Display controllers of the three vendors, and accelerators without a display (0x12).
-    const bool known = *vendor == kNvidia || *vendor == kAmd || *vendor == kIntel;
-    const uint64_t base = *device_class >> 16;
-    return known && (base == 0x03 || (base == 0x12 && *vendor != kIntel));
   }
 
   void check_device_files() {
@@ -298,10 +289,6 @@ class Checker {
                      : library.status().message(),
         library.ok() ? "" : text(MessageId::kDoSimulator));
   }
-
-  static constexpr uint64_t kNvidia = 0x10de;
-  static constexpr uint64_t kAmd = 0x1002;
-  static constexpr uint64_t kIntel = 0x8086;
 
   const SelftestInput& in_;
   Lang lang_;

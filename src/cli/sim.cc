@@ -16,6 +16,7 @@
 #include "cli/format.h"
 #include "cli/table.h"
 #include "config/value.h"
+#include "platform/dynamic_library.h"
 #include "platform/root_fs.h"
 
 namespace gpusight::cli {
@@ -97,6 +98,21 @@ std::string list_json(const Machine& machine) {
   }
   w.end_array();
   return out + "\n";
+}
+
+// Asks the library itself whether it can play the scenario: only it knows how one is written. One
+// that has no such question is taken as it is.
+Status check_scenario(const std::string& library, const std::string& scenario, Lang lang) {
+  const Result<platform::DynamicLibrary> opened = platform::DynamicLibrary::open(library);
+  if (!opened.ok()) {
+    return {Code::kUnavailable, say(MessageId::kNvmlLibraryUnusable, lang, clean_text(library),
+                                    clean_text(opened.status().message()))};
+  }
+  using Check = const char* (*)(const char*);
+  const auto check = reinterpret_cast<Check>(opened->symbol("gpusight_sim_check"));
+  const char* problem = check == nullptr ? nullptr : check(scenario.c_str());
+  if (problem == nullptr || *problem == 0) return {};
+  return {Code::kInvalidArgument, clean_text(problem, 1024)};
 }
 
 // Replaces this process. `command` is not empty.
@@ -188,7 +204,7 @@ int run_sim(const config::Config& config, const Machine& machine, Io& io) {
   };
   if (config.get<OptionId::kList>()) {
     const bool json = config.get<OptionId::kJson>();
-    io.out(json ? list_json(machine) : list_text(machine, config, io));
+    io.write(json ? list_json(machine) : list_text(machine, config, io));
     return kExitOk;
   }
   if (config.arguments().empty() || config.rest().empty()) {
@@ -201,6 +217,11 @@ int run_sim(const config::Config& config, const Machine& machine, Io& io) {
   if (!scenario.ok()) return fail(scenario.status().message(), kExitUsage);
   const Result<std::string> library = find_simulator(machine, lang);
   if (!library.ok()) return fail(library.status().message(), kExitEnvironment);
+  const Status playable = check_scenario(*library, *scenario, lang);
+  if (!playable.ok()) {
+    const bool is_users = playable.code() == Code::kInvalidArgument;
+    return fail(playable.message(), is_users ? kExitUsage : kExitEnvironment);
+  }
   return execute(config.rest(), machine,
                  simulated_environment(machine.environment, *library, *scenario), lang, io);
 }

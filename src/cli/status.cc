@@ -86,10 +86,10 @@ class Writer {
     if (first) columns_ = expand_labels(std::move(columns_), snapshot);
     switch (form_) {
       case Form::kTable: return write_table(snapshot, first);
-      case Form::kJson: return io_.out(document(snapshot) + "\n");
-      case Form::kQueryJson: return io_.out(query_json(columns_, snapshot) + "\n");
+      case Form::kJson: return io_.write(document(snapshot) + "\n");
+      case Form::kQueryJson: return io_.write(query_json(columns_, snapshot) + "\n");
       case Form::kCsv:
-        return io_.out((first ? csv_header(columns_) : "") + csv_rows(columns_, snapshot));
+        return io_.write((first ? csv_header(columns_) : "") + csv_rows(columns_, snapshot));
     }
     return true;
   }
@@ -115,9 +115,9 @@ class Writer {
       // Home, each line cleared behind its text, the rest of the screen below: no flicker.
       std::string frame = first ? "\x1b[2J\x1b[H" : "\x1b[H";
       for (const char c : text) frame += c == '\n' ? "\x1b[K\n" : std::string(1, c);
-      return io_.out(frame + "\x1b[J");
+      return io_.write(frame + "\x1b[J");
     }
-    return io_.out((first ? "" : "\n") + text);
+    return io_.write((first ? "" : "\n") + text);
   }
 
   const Config& config_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -59,7 +60,7 @@ class CommandTest : public testing::Test {
     ::setenv("TZ", "UTC", 1);
     io_.out = [this](std::string_view text) {
       out_ += text;
-      return ++writes_ < most_writes_;
+      return ++writes_ < most_writes_ ? 0 : write_error_;
     };
     io_.err = [this](std::string_view text) { err_ += text; };
     io_.sleep = [this](Duration time) {
@@ -71,6 +72,7 @@ class CommandTest : public testing::Test {
   int run(std::vector<std::string> words) {
     out_.clear();
     err_.clear();
+    io_.failure = 0;
     const config::LoadInput input = load_input(machine_, std::move(words));
     const Result<config::Config> config = config::Config::load(input);
     if (!config.ok()) return report_load_error(input, config.status(), io_);
@@ -87,6 +89,7 @@ class CommandTest : public testing::Test {
   int most_sleeps_ = 1;
   int writes_ = 0;
   int most_writes_ = 1'000'000;
+  int write_error_ = EPIPE;  // what the last of them fails with
 };
 
 }  // namespace gpusight::cli::test
