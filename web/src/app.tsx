@@ -21,7 +21,7 @@ function Notice({ snapshot }: { snapshot: Snapshot | null }): JSX.Element | null
   if (state.phase === "live") {
     return <p class="notice is-bad">{t("late_long", age(dataAge.value))}</p>;
   }
-  if (!hasData && state.phase === "connecting") return null;
+  if (!hasData && state.phase !== "waiting") return null;
   const ageText = hasData ? age(dataAge.value) : "–";
   const text =
     state.phase === "waiting"
@@ -140,7 +140,7 @@ export function App(): JSX.Element {
           text={
             failure !== null
               ? t("catalog_failed", failure)
-              : snapshot !== null || connection.value.phase === "live"
+              : snapshot !== null || connection.value.phase === "open"
                 ? t("waiting_first")
                 : t("loading")
           }

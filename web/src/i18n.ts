@@ -11,6 +11,7 @@ const WORDS = {
     zh: "无法读取指标目录（{0}），正在重试",
   },
   live: { en: "live", zh: "实时" },
+  waiting: { en: "waiting", zh: "等待中" },
   connecting: { en: "connecting", zh: "正在连接" },
   disconnected: { en: "disconnected", zh: "连接已断开" },
   no_new_reading: { en: "no new reading for {0}", zh: "已 {0} 没有新读数" },
