@@ -72,6 +72,8 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
   const tops = devices.filter(
     (device) => device.kind === "gpu" || device.parent === null || !known.has(device.parent),
   );
+  const events = <EventList catalog={catalog} devices={devices} nowSeconds={time} />;
+  const hasRoomBelow = tops.length <= 8;
   return (
     <main id="main" class={isFresh.value ? "page" : "page is-old"}>
       <div class="gpus">
@@ -92,10 +94,11 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
             />
           ))}
         </div>
+        {hasRoomBelow && events}
       </div>
       <div class="beside">
         <HostPanel catalog={catalog} host={snapshot.host} />
-        <EventList catalog={catalog} devices={devices} nowSeconds={time} />
+        {!hasRoomBelow && events}
       </div>
     </main>
   );
