@@ -167,9 +167,9 @@ export class Machine {
       gpu_performance_state: this.idle(device, t) ? 8 : 0,
       gpu_throttle_active: {
         sw_power_cap: capped ? 1 : 0,
-        hw_thermal_slowdown: 0,
+        hw_thermal: 0,
         hw_power_brake: 0,
-        sw_thermal_slowdown: 0,
+        sw_thermal: 0,
         hw_slowdown: 0,
       },
       gpu_xid_errors_total: this.faultOf(device, t) === "lost" ? 1 : 0,
