@@ -1,7 +1,7 @@
 # cmake -DDIST=DIR -DOUT=PREFIX -DGZIP=… -DBROTLI=… -P embed_assets.cmake
 #
 # Writes PREFIX.S, which takes in the files below DIR three times (as they are, by gzip, by brotli),
-# and PREFIX.cc, the table of them. Equal files give equal output: no times, no build paths in it.
+# and PREFIX.cc, the table of them. Equal files give equal bytes: no times go in.
 set(rows "")
 set(declarations "")
 set(assembly ".section .rodata\n")

@@ -137,12 +137,12 @@ class Head::Impl {
 namespace {
 
 // Each label set of the series that match and have samples in [start, end].
-Status for_each_series(std::vector<GroupView> views, std::span<const model::Matcher> matchers,
+Status for_each_series(std::span<const GroupView> views, std::span<const model::Matcher> matchers,
                        int64_t start_ms, int64_t end_ms,
                        const std::function<void(const model::Labels&)>& visit) {
   constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
   const Window window{.start_ms = start_ms == kFirst ? kFirst : start_ms - 1, .end_ms = end_ms};
-  const auto set = TRY(select_series(std::move(views), matchers, window, {}));
+  const auto set = TRY(select_series(views, matchers, window, {}));
   while (const auto cursor = TRY(set->next())) visit(cursor->labels());
   return {};
 }

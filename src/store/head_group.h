@@ -27,7 +27,8 @@ struct GroupKey {
   std::string uuid;  // of a device; else empty
   catalog::Cadence cadence = catalog::Cadence::kFast;
 
-  auto operator<=>(const GroupKey&) const = default;
+  // clang-tidy 14 takes the comparison with 0 inside for a null pointer.
+  auto operator<=>(const GroupKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct SeriesInfo {

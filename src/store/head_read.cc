@@ -187,7 +187,7 @@ Labels labels_of(const GroupKey& key, const SeriesInfo& series) {
   return labels;
 }
 
-Result<std::unique_ptr<model::SeriesSet>> select_series(std::vector<GroupView> views,
+Result<std::unique_ptr<model::SeriesSet>> select_series(std::span<const GroupView> views,
                                                         std::span<const Matcher> matchers,
                                                         Window window, std::stop_token stop) {
   std::vector<WindowReader> readers;

@@ -36,7 +36,7 @@ bool may_match(const GroupKey& key, std::span<const model::Matcher> matchers);
 
 // The matching series that have samples in the window, in label order. Fails with kCancelled, also
 // later while it is read, once `stop` is requested.
-Result<std::unique_ptr<model::SeriesSet>> select_series(std::vector<GroupView> views,
+Result<std::unique_ptr<model::SeriesSet>> select_series(std::span<const GroupView> views,
                                                         std::span<const model::Matcher> matchers,
                                                         Window window, std::stop_token stop);
 

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -112,10 +116,40 @@ inline Series read(const Head& head, std::vector<model::Matcher> matchers = {},
 }
 
 // The points of one series; the test names it by its labels.
-inline Points read_one(const Head& head, const std::string& labels) {
+inline Points read_one(const Head& head, std::string_view labels) {
   const Series all = read(head);
-  const auto at = all.find(labels);
+  const auto at = all.find(std::string(labels));
   return at == all.end() ? Points{} : at->second;
 }
+
+inline constexpr std::string_view kTemperature =
+    R"({__name__="gpu_temperature_celsius",uuid="GPU-a"})";
+
+// A head that is told one device's temperature.
+class TemperatureHead {
+ public:
+  // A tick in which GPU-a is read and its temperature is this.
+  int64_t tick(std::optional<model::Value> value = {}, Duration by = std::chrono::seconds(1)) {
+    model::Snapshot& snapshot = ticks.next(by);
+    model::Samples& samples = ticks.device("GPU-a");
+    if (value) samples.push_back({catalog::MetricId::kGpuTemperature, "", *value});
+    head.append(snapshot);
+    return ticks.wall_ms();
+  }
+  int64_t celsius(double number, Duration by = std::chrono::seconds(1)) {
+    model::Snapshot& snapshot = ticks.next(by);
+    ticks.device("GPU-a").push_back({catalog::MetricId::kGpuTemperature, "", ticks.fresh(number)});
+    head.append(snapshot);
+    return ticks.wall_ms();
+  }
+  int64_t without_device() {
+    head.append(ticks.next());
+    return ticks.wall_ms();
+  }
+  Points points() const { return read_one(head, kTemperature); }
+
+  Ticks ticks;
+  Head head;
+};
 
 }  // namespace gpusight::store

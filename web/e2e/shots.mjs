@@ -33,6 +33,7 @@ const SHOTS = [
   ["1-1280-dark", "gpus=1&fans=1&cores=16", 1280, 1400, { dark: true }],
   ["1-1920-light", "gpus=1&fans=1&cores=16&simulated=0", 1920, 1080, {}],
   ["2-1280-light", "gpus=2&cores=32&simulated=0", 1280, 900, {}],
+  ["4-1920-dark", "gpus=4&cores=64&simulated=0", 1920, 1080, { dark: true }],
   ["64-1920-dark", "gpus=64&cores=256&faults=lost,asleep,throttle", 1920, 1080, { dark: true }],
   ["mig-1920-light", "gpus=8&mig=7", 1920, 1200, {}],
   ["mig-390-dark", "gpus=1&mig=7&cores=16", 390, 844, { dark: true, full: true }],

@@ -79,7 +79,7 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
         {tops.length === 0 && <NoDevices catalog={catalog} sources={snapshot.sources} />}
         <Summary catalog={catalog} gpus={tops} nowSeconds={time} />
         <h2 class="visually-hidden">{t("gpus")}</h2>
-        <div class={`grid has-${Math.min(tops.length, 3)}`}>
+        <div class={`grid has-${Math.min(tops.length, 5)}`}>
           {tops.map((device) => (
             <GpuCard
               key={device.uuid}
@@ -88,7 +88,7 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
               migs={migs.get(device.uuid) ?? []}
               nowSeconds={time}
               isAlone={tops.length === 1}
-              hasFewBeside={tops.length <= 2}
+              hasFewBeside={tops.length <= 4}
             />
           ))}
         </div>

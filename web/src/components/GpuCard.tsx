@@ -56,7 +56,7 @@ export function GpuCard(props: Props): JSX.Element {
             catalog={catalog}
             subjectKey={device.uuid}
             subject={device}
-            hasAxis={hasFewBeside || i === GREAT_LINES.length - 1}
+            hasAxis={hasFewBeside || isOpen || i === GREAT_LINES.length - 1}
             {...spec}
           />
         ))}

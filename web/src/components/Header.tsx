@@ -67,6 +67,7 @@ interface ChoiceProps<T> {
   name: string;
   legend: string;
   title?: string;
+  isPlain?: boolean; // goes without its legend where room is short
   options: readonly { value: T; text: string; label?: string; icon?: JSX.Element }[];
   chosen: T;
   choose: (value: T) => void;
@@ -74,7 +75,10 @@ interface ChoiceProps<T> {
 
 function Choice<T extends string | number>(props: ChoiceProps<T>): JSX.Element {
   return (
-    <fieldset class="choice" title={props.title ?? props.legend}>
+    <fieldset
+      class={props.isPlain === true ? "choice is-plain" : "choice"}
+      title={props.title ?? props.legend}
+    >
       <legend>{props.legend}</legend>
       <span class="choice-options">
         {props.options.map((option) => (
@@ -126,6 +130,7 @@ function Controls(): JSX.Element {
       <Choice
         name="theme"
         legend={t("theme")}
+        isPlain
         options={(["auto", "light", "dark"] as const).map((value) => ({
           value,
           text: t(`theme_${value}`),
@@ -138,6 +143,7 @@ function Controls(): JSX.Element {
       <Choice
         name="lang"
         legend={t("language")}
+        isPlain
         options={[
           { value: "en" as const, text: "EN", label: "English" },
           { value: "zh" as const, text: "中文", label: "中文" },

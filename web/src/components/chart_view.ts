@@ -151,7 +151,7 @@ function seriesOf(model: ChartModel, colours: ChartColours) {
     series.push({
       ...plain,
       stroke: colour,
-      width: 1.25,
+      width: 1,
       ...(many || hasBand || model.range[0] !== 0 ? {} : { fill: withAlpha(colour, 0.13) }),
     });
     if (!hasBand) return;

@@ -101,7 +101,8 @@ export function rangeOf(
     return [bottom, Math.max(bottom + LEAST_CELSIUS, Math.ceil((high + 2) / 10) * 10)];
   }
   if (row.unit === "bytes") return [Math.min(0, low), niceBytesAbove(high)];
-  return [Math.min(0, low), niceAbove(high * 1.02)];
+  const top = niceAbove(high * 1.02);
+  return [Math.min(0, low), row.unit === "" ? Math.max(2, Math.ceil(top)) : top];
 }
 
 function lineOf(view: View, row: MetricRow, label: string): Line | undefined {
