@@ -59,7 +59,7 @@ std::string profile_of(CallMeter& call, const NvmlApi& api, Handle handle) {
   if (call(api.attributes, handle, &has) != Return::kSuccess) return {};
   if (has.gpu_instance_slices == 0) return {};
   const double gigabytes = std::ceil(static_cast<double>(has.memory_mib) / 1024);
-  const std::string whole =
+  std::string whole =
       fmt::format("{}g.{}gb", has.gpu_instance_slices, static_cast<int64_t>(gigabytes));
   if (has.compute_instance_slices == has.gpu_instance_slices) return whole;
   return fmt::format("{}c.{}", has.compute_instance_slices, whole);
