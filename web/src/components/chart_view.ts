@@ -54,9 +54,11 @@ export class ChartView {
   private plot: uPlot | null = null;
   private shape = "";
   private model: ChartModel | null = null;
+  width = 0; // CSS pixels, as last measured: reading it anew each time would force a layout
 
   constructor(host: HTMLElement, readout: HTMLElement, hasAxis: boolean) {
     this.host = host;
+    this.width = host.clientWidth;
     this.readout = readout;
     this.hasAxis = hasAxis;
   }
@@ -81,6 +83,7 @@ export class ChartView {
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.host;
+    this.width = width;
     if (width > 0 && height > 0) this.plot?.setSize({ width, height });
   }
 
