@@ -17,7 +17,7 @@ function(gpusight_build_web dist stamp_variable)
   endif()
   set(installed ${web}/node_modules/.package-lock.json)
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/web_dist.stamp)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/* ${web}/scripts/*)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/* ${web}/tools/*)
   file(GLOB settings CONFIGURE_DEPENDS ${web}/*.html ${web}/*.json ${web}/*.ts ${web}/*.mjs)
   add_custom_command(OUTPUT ${installed}
     COMMAND ${GPUSIGHT_NPM} ci --no-audit --no-fund --loglevel=error

@@ -1,10 +1,13 @@
-# gpusight_layer(NAME folder [DEPS target...])
+# gpusight_layer(NAME [DEPS target...] [TEST_DEPS target...] [EXCEPT file...])
 #
-# One folder of src/ is one static library: every *.cc beside the caller but *_test.cc. The tests of a
-# folder are one executable, NAME_test, run by CTest test by test group (one CTest entry a folder).
+# One folder of src/ is one static library: every *.cc beside the caller but *_test.cc and those named
+# after EXCEPT. The tests of a folder are one executable, NAME_test, and one CTest entry, NAME.
 function(gpusight_layer name)
-  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS;EXCEPT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(file ${ARG_EXCEPT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

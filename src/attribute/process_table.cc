@@ -18,11 +18,10 @@ using platform::ProcStat;
 
 constexpr size_t kNameBytes = 64;
 
-// Drivers give a path; the command is its last part, unless blanks say that it is no plain path.
+// Drivers give a path, some with arguments, which may hold secrets: the name is the last part of it.
 std::string command_of(std::string_view driver_name) {
-  const bool plain = driver_name.find(' ') == std::string_view::npos;
-  if (plain) driver_name = driver_name.substr(driver_name.rfind('/') + 1);
-  return clean_text(driver_name, kNameBytes);
+  driver_name = driver_name.substr(0, driver_name.find(' '));
+  return clean_text(driver_name.substr(driver_name.rfind('/') + 1), kNameBytes);
 }
 
 // Told by /proc that we may not know, or told nonsense: nothing is claimed.

@@ -128,8 +128,8 @@ TEST_F(ProcessTableTest, AProcessThatOnlyTheDriverKnowsHasTheDriversName) {
   EXPECT_EQ(row.start_ticks, 0u);
   row = resolve(processes, 4711);
   EXPECT_EQ(row.owner.command, "") << "nobody names it";
-  row = resolve(processes, 4711, "C:\\Program Files\\a/b\x1b[0m");
-  EXPECT_EQ(row.owner.command, "C:\\Program Files\\a/b[0m");
+  row = resolve(processes, 4711, "/opt/conda/bin/py\x1b[0mthon3 train.py --token=secret");
+  EXPECT_EQ(row.owner.command, "py[0mthon3") << "arguments are not a name";
 }
 
 TEST_F(ProcessTableTest, AProcessGoneBetweenTheTwoReadingsHasExited) {

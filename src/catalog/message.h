@@ -19,7 +19,7 @@ enum class MessageId : uint16_t {
   kReasonUnknown,
   // the state of a source of readings
   kSourceStarting, kSourceRunning, kSourceSimulated, kSourceStuck, kSourceDegraded,
-  kSourceReleasedForSleep,
+  kSourceReleasedForSleep, kSourceKernelFiles,
   // why no NVIDIA GPU is seen
   kNvmlNothingOnBus, kNvmlNoDriver, kNvmlOtherDriver, kNvmlLibraryMissing, kNvmlLibraryUnusable,
   kNvmlLibraryUntrusted, kNvmlWrongArchitecture, kNvmlStubLibrary, kNvmlVersionMismatch,

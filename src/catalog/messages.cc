@@ -29,6 +29,7 @@ constexpr MessageRow kMessages[] = {
     {kSourceStuck, "source.stuck", {"the driver has not answered for {0} s; opening it again waits", "驱动已 {0} 秒未应答；重新打开需等待"}},
     {kSourceDegraded, "source.degraded", {"{0} of {1} devices answer; trying again in {2} s", "{1} 个设备中 {0} 个有应答；{2} 秒后重试"}},
     {kSourceReleasedForSleep, "source.released_for_sleep", {"let go of the idle devices so that they can sleep", "已释放空闲设备，使其可以休眠"}},
+    {kSourceKernelFiles, "source.kernel_files", {"reading the kernel's files", "正在读取内核文件"}},
 
     {kNvmlNothingOnBus, "nvml.nothing_on_bus", {"no NVIDIA device on the PCI bus", "PCI 总线上没有 NVIDIA 设备"}},
     {kNvmlNoDriver, "nvml.no_driver", {"NVIDIA device at {0}, but no driver is loaded for it: install the NVIDIA driver or load its module", "{0} 处有 NVIDIA 设备，但未加载驱动：请安装 NVIDIA 驱动或加载其内核模块"}},

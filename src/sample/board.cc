@@ -28,6 +28,7 @@ void Board::expect(const std::vector<model::Device>& devices, const Now& now) {
     entry.state = DeviceState::kLost;
     entry.state_since = now.wall;
     entry.state_since_mono = now.mono;
+    entry.is_looked_for = false;
   }
 }
 
@@ -58,8 +59,14 @@ Board::DeviceEntry& Board::entry_for(const model::Device& device, size_t source,
 }
 
 void Board::set_state(DeviceEntry& entry, DeviceState state, const Now& now) {
-  if (entry.state == state) return;
+  const bool is_first_look = !std::exchange(entry.is_looked_for, true);
   const std::string& uuid = entry.device->uuid;
+  if (is_first_look) {
+    // A known device that is there at the start is no event; one that is missing is.
+    if (state == DeviceState::kLost) emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
+    entry.state = state;
+  }
+  if (entry.state == state) return;
   if (state == DeviceState::kLost) {
     emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
   } else if (entry.state == DeviceState::kLost) {
@@ -92,6 +99,11 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   apply_untouched(place, news, present, now);
   const bool could_look = news.status.phase != model::SourcePhase::kStarting;
   if (news.opened && could_look) lose_missing(place, present, now);
+  const auto has_looked = [](const auto& item) { return item.second.generations > 0; };
+  if (!std::ranges::all_of(sources_, has_looked)) return;
+  for (auto& [uuid, entry] : devices_) {
+    if (!entry.is_looked_for) set_state(entry, DeviceState::kLost, now);
+  }
 }
 
 void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
@@ -113,9 +125,7 @@ void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::
 void Board::lose_missing(size_t place, const std::set<std::string>& present, const Now& now) {
   std::vector<std::string> gone;
   for (auto& [uuid, entry] : devices_) {
-    const bool is_expected_only =
-        entry.readings.blocks.empty() && entry.state == DeviceState::kLost;
-    if ((entry.source != place && !is_expected_only) || present.contains(uuid)) continue;
+    if (!entry.is_looked_for || entry.source != place || present.contains(uuid)) continue;
     if (!entry.device->parent.empty() && present.contains(entry.device->parent)) {
       // An instance that is gone while its GPU is there was taken away on purpose.
       emit(EventKind::kMigChange, entry.device->parent, {}, now);

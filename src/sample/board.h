@@ -74,6 +74,7 @@ class Board {
     std::optional<model::Reason> processes_absent;
     std::map<catalog::MetricId, uint64_t> event_counts;
     bool has_processes_before = false;
+    bool is_looked_for = true;  // false: only the inventory speaks of it so far
   };
   struct SourceEntry {
     std::string name;
@@ -105,8 +106,8 @@ class Board {
   model::Samples build_samples(const Subject& subject, const Now& now) const;
   void complete(model::Samples& samples, const DeviceEntry& entry, model::DeviceState state,
                 const Now& now) const;
-  model::Reason reason_for_missing(catalog::MetricId metric, const DeviceEntry& entry,
-                                   model::DeviceState state) const;
+  model::Reason reason_for_missing(const catalog::MetricRow& row, const model::Samples& samples,
+                                   const DeviceEntry& entry, model::DeviceState state) const;
   model::Samples build_self(const Now& now, const SelfReadings& self) const;
   model::Value aged(const model::Value& value, collect::LaneCadence cadence, const Now& now) const;
 

@@ -71,14 +71,23 @@ DeviceState Board::shown_state(const DeviceEntry& entry) const {
   return pending ? DeviceState::kBusy : DeviceState::kActive;
 }
 
-Reason Board::reason_for_missing(MetricId metric, const DeviceEntry& entry,
-                                 DeviceState state) const {
+Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& samples,
+                                 const DeviceEntry& entry, DeviceState state) const {
   const auto source = sources_.find(entry.source);
-  const bool declared = source != sources_.end() && source->second.declares.contains(metric);
+  const bool declared = source != sources_.end() && source->second.declares.contains(row.id);
   if (!declared) return Reason::kNotSupported;
   if (const auto whole = reason_of(state)) return *whole;
-  if (state == DeviceState::kBusy) return Reason::kBusy;
-  if (entry.readings.blocks.empty()) return Reason::kWarmingUp;
+  if (entry.readings.blocks.empty()) {
+    return state == DeviceState::kBusy ? Reason::kBusy : Reason::kWarmingUp;
+  }
+  if (row.mean_row) {
+    // A tick without samples of the driver has a value and no companions; without a value, its
+    // reason.
+    const auto mean = std::ranges::lower_bound(samples, *row.mean_row, {}, &model::Sample::metric);
+    const bool absent =
+        mean != samples.end() && mean->metric == *row.mean_row && mean->value.is_absent();
+    return absent ? mean->value.reason() : Reason::kUnknown;
+  }
   return entry.device->kind == model::DeviceKind::kMig ? Reason::kNotSupported : Reason::kUnknown;
 }
 
@@ -114,7 +123,7 @@ void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceSt
     if (row.scope != Scope::kDevice) continue;
     const auto there = std::ranges::lower_bound(samples, row.id, {}, &model::Sample::metric);
     if (there != samples.end() && there->metric == row.id) continue;
-    missing.push_back({row.id, "", Value::absent(reason_for_missing(row.id, entry, state))});
+    missing.push_back({row.id, "", Value::absent(reason_for_missing(row, samples, entry, state))});
   }
   samples.insert(samples.end(), std::make_move_iterator(missing.begin()),
                  std::make_move_iterator(missing.end()));

@@ -162,7 +162,7 @@ void Sampler::publish() {
 }
 
 model::SnapshotPtr Sampler::read_once(Duration settle, Duration patience) {
-  open_sources();
+  if (sources_.empty()) open_sources();
   const MonoTime give_up = options_.clock->mono() + patience;
   const auto opened = [](const auto& source) { return source->is_opened(); };
   while (!std::ranges::all_of(sources_, opened) && options_.clock->mono() < give_up) {

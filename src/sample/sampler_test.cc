@@ -310,6 +310,14 @@ TEST_F(SamplerTest, AnExpectedDeviceThatIsNotFoundIsListedAsLost) {
   ASSERT_EQ(s->devices.size(), 3u);
   EXPECT_EQ(s->devices[2].state, DeviceState::kLost);
   EXPECT_EQ(value(s, 2, MetricId::kGpuUp).number(), 0);
+  EXPECT_EQ(count_events(EventKind::kDeviceLost), 1u);
+}
+
+TEST_F(SamplerTest, AnExpectedDeviceThatIsThereIsNoEvent) {
+  create(seconds(1), {{.uuid = "GPU-0", .name = "zero", .pci = "0000:01:00.0", .index = 0}});
+  EXPECT_EQ(tick()->devices[0].state, DeviceState::kActive);
+  EXPECT_EQ(count_events(EventKind::kDeviceBack), 0u);
+  EXPECT_EQ(count_events(EventKind::kDeviceLost), 0u);
 }
 
 // FAULT-079

@@ -93,7 +93,8 @@ void SourceRunner::Core::say_status() {
   std::string text =
       catalog::format_message(news.status.message, catalog::Lang::kEnglish, news.status.arguments);
   if (text == said) return;
-  const bool well = news.status.phase == model::SourcePhase::kRunning;
+  // A machine without a GPU, or with one that sleeps, is nothing to warn of.
+  const bool well = news.status.phase != model::SourcePhase::kDegraded;
   log::write(well ? log::Level::kInfo : log::Level::kWarning, news.status.name + ": " + text);
   said = std::move(text);
 }

@@ -1,28 +1,7 @@
 // A made-up machine for working on the page without the program: readings as a function of time, so
 // that the ten minutes before and the live ones agree. It speaks in the terms of catalog.json; what it
 // does not know of there is absent with a reason, as in the program.
-
-const GIB = 1024 ** 3;
-
-const noise = (seed, t) => {
-  const x = Math.sin(seed * 127.1 + Math.floor(t) * 311.7) * 43758.5453;
-  return x - Math.floor(x);
-};
-const wave = (t, period, phase = 0) => 0.5 + 0.5 * Math.sin((2 * Math.PI * (t + phase)) / period);
-const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
-const to = (step, x) => Math.round(x / step) * step;
-const milli = (x) => Math.round(x * 1000) / 1000;
-
-const hex = (seed, n) => {
-  let out = "";
-  for (let i = 0; out.length < n; i++)
-    out += Math.floor(noise(seed + i * 7.3, i) * 65536)
-      .toString(16)
-      .padStart(4, "0");
-  return out.slice(0, n);
-};
-export const uuidOf = (seed, prefix = "GPU") =>
-  `${prefix}-${hex(seed, 8)}-${hex(seed + 1, 4)}-${hex(seed + 2, 4)}-${hex(seed + 3, 4)}-${hex(seed + 4, 12)}`;
+import { clamp, GIB, milli, noise, to, uuidOf, wave } from "./numbers.mjs";
 
 const HOSTILE = '<img src=x onerror="document.title=1">"\'&\u202e';
 
@@ -167,9 +146,9 @@ export class Machine {
       gpu_performance_state: this.idle(device, t) ? 8 : 0,
       gpu_throttle_active: {
         sw_power_cap: capped ? 1 : 0,
-        hw_thermal_slowdown: 0,
+        hw_thermal: 0,
         hw_power_brake: 0,
-        sw_thermal_slowdown: 0,
+        sw_thermal: 0,
         hw_slowdown: 0,
       },
       gpu_xid_errors_total: this.faultOf(device, t) === "lost" ? 1 : 0,

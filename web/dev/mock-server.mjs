@@ -120,14 +120,14 @@ const server = createServer((request, response) => {
 
 function play(socket, machine) {
   const { options } = machine;
+  if (options.nodata) return; // as the program does until its first tick
   let n = 0;
   let t = Math.floor(Date.now() / 1000);
-  let last = machine.snapshot(t, options.nodata ? 0 : 1000);
-  const head = options.nodata ? { groups: [] } : machine.head(t);
+  let last = machine.snapshot(t, 1000);
+  const head = machine.head(t);
   socket.send(gzipSync(JSON.stringify({ type: "snapshot", n: n++, snapshot: last, head })));
   const began = t;
   const timer = setInterval(() => {
-    if (options.nodata) return;
     t += options.interval;
     if (machine.isGone) socket.close(1001);
     if (options.silent > 0 && t - began > options.silent) return;

@@ -21,7 +21,7 @@ function Notice({ snapshot }: { snapshot: Snapshot | null }): JSX.Element | null
   if (state.phase === "live") {
     return <p class="notice is-bad">{t("late_long", age(dataAge.value))}</p>;
   }
-  if (!hasData && state.phase === "connecting") return null;
+  if (!hasData && state.phase !== "waiting") return null;
   const ageText = hasData ? age(dataAge.value) : "–";
   const text =
     state.phase === "waiting"
@@ -72,6 +72,8 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
   const tops = devices.filter(
     (device) => device.kind === "gpu" || device.parent === null || !known.has(device.parent),
   );
+  const events = <EventList catalog={catalog} devices={devices} nowSeconds={time} />;
+  const hasRoomBelow = tops.length <= 8;
   return (
     <main id="main" class={isFresh.value ? "page" : "page is-old"}>
       <div class="gpus">
@@ -92,10 +94,11 @@ function Machine({ catalog, snapshot }: { catalog: Catalog; snapshot: Snapshot }
             />
           ))}
         </div>
+        {hasRoomBelow && events}
       </div>
       <div class="beside">
         <HostPanel catalog={catalog} host={snapshot.host} />
-        <EventList catalog={catalog} devices={devices} nowSeconds={time} />
+        {!hasRoomBelow && events}
       </div>
     </main>
   );
@@ -140,7 +143,7 @@ export function App(): JSX.Element {
           text={
             failure !== null
               ? t("catalog_failed", failure)
-              : snapshot !== null || connection.value.phase === "live"
+              : snapshot !== null || connection.value.phase === "open"
                 ? t("waiting_first")
                 : t("loading")
           }

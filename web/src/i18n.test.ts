@@ -20,7 +20,7 @@ describe("language", () => {
     lang.value = "zh";
     expect(t("n_processes", "3")).toBe("3 个进程");
     expect(tx({ en: "a", zh: "甲" })).toBe("甲");
-    expect(labelWord("sw_power_cap")).toBe("功率上限");
+    expect(labelWord("sync_boost")).toBe("同步加速");
   });
 });
 

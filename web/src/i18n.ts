@@ -11,6 +11,7 @@ const WORDS = {
     zh: "无法读取指标目录（{0}），正在重试",
   },
   live: { en: "live", zh: "实时" },
+  waiting: { en: "waiting", zh: "等待中" },
   connecting: { en: "connecting", zh: "正在连接" },
   disconnected: { en: "disconnected", zh: "连接已断开" },
   no_new_reading: { en: "no new reading for {0}", zh: "已 {0} 没有新读数" },
@@ -127,22 +128,13 @@ const WORDS = {
 
 export type Word = keyof typeof WORDS;
 
-// What stands behind a label's value. A value that is not in here is shown as it came.
+// What stands behind a label's value where the catalogue has no word for it. A value that is not in
+// here is shown as it came.
 const LABEL_WORDS: Record<string, Text> = {
-  sw_power_cap: { en: "power cap", zh: "功率上限" },
-  hw_slowdown: { en: "hardware slowdown", zh: "硬件降速" },
-  hw_thermal: { en: "hardware thermal", zh: "硬件过热" },
-  hw_thermal_slowdown: { en: "hardware thermal", zh: "硬件过热" },
-  hw_power_brake: { en: "power brake", zh: "功率制动" },
-  hw_power_brake_slowdown: { en: "power brake", zh: "功率制动" },
-  sw_thermal: { en: "software thermal", zh: "软件热保护" },
-  sw_thermal_slowdown: { en: "software thermal", zh: "软件热保护" },
-  sync_boost: { en: "sync boost", zh: "同步加速" },
-  applications_clocks: { en: "application clocks", zh: "应用时钟设置" },
-  applications_clocks_setting: { en: "application clocks", zh: "应用时钟设置" },
-  display_clocks: { en: "display clocks", zh: "显示时钟设置" },
-  display_clock_setting: { en: "display clocks", zh: "显示时钟设置" },
   idle: { en: "idle", zh: "空闲" },
+  applications_clocks: { en: "application clocks", zh: "应用时钟设置" },
+  display_clock: { en: "display clocks", zh: "显示时钟设置" },
+  sync_boost: { en: "sync boost", zh: "同步加速" },
   graphics: { en: "graphics", zh: "图形" },
   memory: { en: "memory", zh: "内存" },
   video: { en: "video", zh: "视频" },

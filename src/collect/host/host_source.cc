@@ -107,7 +107,7 @@ class HostSource final : public Source {
     Opened opened;
     opened.status = {.name = std::string(name()),
                      .phase = model::SourcePhase::kRunning,
-                     .message = catalog::MessageId::kNone};
+                     .message = catalog::MessageId::kSourceKernelFiles};
     opened.generation = std::make_unique<HostGeneration>(root_);
     return opened;
   }

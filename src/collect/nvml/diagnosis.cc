@@ -118,7 +118,7 @@ Problem Diagnosis::without_library(const Problem& found) const {
 }
 
 Problem Diagnosis::init_failed(Return code, const NvmlLibrary& library, CallMeter& call) const {
-  const Problem failed{MessageId::kNvmlInitFailed, {return_text(code)}};
+  Problem failed{MessageId::kNvmlInitFailed, {return_text(code)}};
   switch (code) {
     case Return::kVersionMismatch: return version_mismatch(library, call);
     // What the CUDA toolkit's stub answers: it is a library for linking, not for running.

@@ -59,7 +59,7 @@ std::string profile_of(CallMeter& call, const NvmlApi& api, Handle handle) {
   if (call(api.attributes, handle, &has) != Return::kSuccess) return {};
   if (has.gpu_instance_slices == 0) return {};
   const double gigabytes = std::ceil(static_cast<double>(has.memory_mib) / 1024);
-  const std::string whole =
+  std::string whole =
       fmt::format("{}g.{}gb", has.gpu_instance_slices, static_cast<int64_t>(gigabytes));
   if (has.compute_instance_slices == has.gpu_instance_slices) return whole;
   return fmt::format("{}c.{}", has.compute_instance_slices, whole);
@@ -152,22 +152,26 @@ bool is_listed(const Enumeration& found, const std::string& uuid) {
   return std::ranges::any_of(found.gpus, [&](const Gpu& g) { return g.device.uuid == uuid; });
 }
 
-// Files a device under what its handle's code and its description say. False: lost.
-bool add(CallMeter& call, const NvmlApi& api, Return code, Gpu gpu, const std::string& driver,
-         Enumeration& found) {
+enum class Answer : uint8_t { kFiled, kSilent };
+
+// Files a device under what its handle's code and its description say.
+Answer add(CallMeter& call, const NvmlApi& api, Return code, Gpu gpu, const std::string& driver,
+           Enumeration& found) {
   if (code == Return::kSuccess) code = describe(call, api, driver, gpu);
-  if (code == Return::kGpuIsLost) return false;
-  if (code == Return::kSuccess) {
-    // Two devices that claim one identity are still two: the second goes by its address.
-    if (is_listed(found, gpu.device.uuid)) gpu.device.uuid = "PCI-" + gpu.device.pci;
-    if (!is_listed(found, gpu.device.uuid)) found.gpus.push_back(std::move(gpu));
-  } else if (code == Return::kNoPermission || is_empty(code)) {
+  if (code == Return::kNoPermission || is_empty(code)) {
     ++found.refused;
-  } else {
+    return Answer::kFiled;
+  }
+  if (code != Return::kSuccess) {
+    if (code == Return::kGpuIsLost) return Answer::kSilent;
     ++found.failed;
     found.failure = code;
+    return Answer::kSilent;
   }
-  return true;
+  // Two devices that claim one identity are still two: the second goes by its address.
+  if (is_listed(found, gpu.device.uuid)) gpu.device.uuid = "PCI-" + gpu.device.pci;
+  if (!is_listed(found, gpu.device.uuid)) found.gpus.push_back(std::move(gpu));
+  return Answer::kFiled;
 }
 
 // Addresses of devices that are the driver's and that no opened device has.
@@ -225,7 +229,8 @@ Enumeration enumerate_all(CallMeter& call, const NvmlApi& api,
     Gpu gpu;
     gpu.device.index = i;
     const Return code = call(api.handle_by_index, i, &gpu.handle);
-    if (!add(call, api, code, std::move(gpu), driver, found)) lost.push_back(i);
+    const Answer answer = add(call, api, code, std::move(gpu), driver, found);
+    if (answer == Answer::kSilent) lost.push_back(i);
   }
   name_the_lost(lost, bus, known, found);
   return found;
@@ -238,7 +243,7 @@ Enumeration enumerate_at(CallMeter& call, const NvmlApi& api,
   for (const std::string& address : addresses) {
     Gpu gpu;
     const Return code = call(api.handle_by_pci, address.c_str(), &gpu.handle);
-    if (!add(call, api, code, std::move(gpu), driver, found)) {
+    if (add(call, api, code, std::move(gpu), driver, found) == Answer::kSilent) {
       found.lost.push_back(known.by_pci(address).value_or(device_at(address)));
     }
   }

@@ -30,9 +30,9 @@ struct Gpu {
 
 struct Enumeration {
   std::vector<Gpu> gpus;
-  std::vector<model::Device> lost;    // the driver says that they have fallen off the bus
+  std::vector<model::Device> lost;    // fallen off the bus, or otherwise there and silent
   unsigned refused = 0;               // not for us (a container's other GPUs): no fault
-  unsigned failed = 0;                // there and do not answer, for another reason
+  unsigned failed = 0;                // how many of the lost are silent for another reason
   Return failure = Return::kSuccess;  // of counting, or the last of `failed`
 };
 

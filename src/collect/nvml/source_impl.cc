@@ -60,6 +60,7 @@ constexpr MetricId kDeclared[] = {
 // One whose place is not known is held as an empty address: it never sleeps.
 std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
   std::vector<std::string> addresses;
+  addresses.reserve(gpus.size());
   for (const Gpu& gpu : gpus) addresses.push_back(gpu.device.pci);
   return addresses;
 }
@@ -111,7 +112,7 @@ Opened NvmlSource::open() {
   return open_library(bus, std::get<std::shared_ptr<NvmlLibrary>>(*loaded));
 }
 
-Opened NvmlSource::open_library(const Bus& bus, std::shared_ptr<NvmlLibrary> library) {
+Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrary>& library) {
   if (const auto before = lower_descriptor_limit()) {
     log::info(
         "lowered the limit of open files from {} to {}: the NVIDIA library would walk through "
@@ -128,56 +129,52 @@ Opened NvmlSource::open_library(const Bus& bus, std::shared_ptr<NvmlLibrary> lib
   // With a sleeper on the bus, asking by index would wake it.
   Enumeration found = bus.asleep.empty() ? enumerate_all(meter, library->api, bus.devices, *known_)
                                          : enumerate_at(meter, library->api, bus.awake, *known_);
-  if (found.gpus.empty() && found.lost.empty()) {
+  // When no device answers and none is lost, what they say is the thing to show.
+  if (found.gpus.empty() && found.lost.size() == found.failed) {
     return absent(diagnosis.no_devices(found.failure, found.refused), bus);
   }
-  return opened_with(std::move(library), std::move(session), std::move(found), bus,
-                     std::move(meter));
-}
-
-Opened NvmlSource::opened_with(std::shared_ptr<NvmlLibrary> library,
-                               std::unique_ptr<LibrarySession> session, Enumeration found,
-                               const Bus& bus, CallMeter meter) {
-  Opened result;
-  result.status.name = name();
-  result.status.simulated = library->simulated;
-  const size_t answering = found.gpus.size();
-  const size_t silent = found.lost.size() + found.failed;
   opened_.clear();
   for (const Gpu& gpu : found.gpus) {
     known_->remember(gpu.device);
     opened_.push_back(gpu.device);
   }
-  if (silent > 0) {
-    phase_ = SourcePhase::kDegraded;
-    message_ = MessageId::kSourceDegraded;
-    const auto pause = std::chrono::duration_cast<std::chrono::seconds>(lost_retry_.wait());
-    result.status.arguments = {std::to_string(answering), std::to_string(answering + silent),
-                               std::to_string(pause.count())};
-    lost_retry_.schedule(options_.clock->mono());
-    faults_.report(
-        "nvml", fmt::format("{} of {} NVIDIA devices do not answer", silent, answering + silent));
-  } else {
-    phase_ = SourcePhase::kRunning;
-    message_ = library->simulated ? MessageId::kSourceSimulated : MessageId::kSourceRunning;
-    result.status.arguments = {std::to_string(answering), found.gpus.front().device.driver};
-    lost_retry_.restart();
-    faults_.clear("nvml");
-  }
   absent_retry_.restart();
-  result.status.phase = phase_;
-  result.status.message = message_;
   // Addresses of simulated devices may be those of real ones.
   const bool on_this_bus = !library->simulated || !options_.root.is_real();
   sleep_.opened(on_this_bus ? addresses_of(found.gpus) : std::vector<std::string>(), bus.asleep);
   set_untouched(bus.asleep, found.lost);
-  result.untouched = untouched_;
+  Opened result{.status = status_of(*library, found), .untouched = untouched_};
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
   const LaneContext context{
       .clock = options_.clock, .root = options_.root, .interval = options_.interval};
   result.generation = std::make_unique<NvmlGeneration>(std::move(session), std::move(found.gpus),
-                                                       context, known_, std::move(meter));
+                                                       context, known_, meter);
   return result;
+}
+
+// What an opened library's devices make of the source; also starts or ends the retries.
+model::SourceStatus NvmlSource::status_of(const NvmlLibrary& library, const Enumeration& found) {
+  model::SourceStatus status{.name = std::string(name()), .simulated = library.simulated};
+  const size_t all = found.gpus.size() + found.lost.size();
+  if (found.lost.empty()) {
+    phase_ = SourcePhase::kRunning;
+    message_ = library.simulated ? MessageId::kSourceSimulated : MessageId::kSourceRunning;
+    status.arguments = {std::to_string(all), found.gpus.front().device.driver};
+    lost_retry_.restart();
+    faults_.clear("nvml");
+  } else {
+    phase_ = SourcePhase::kDegraded;
+    message_ = MessageId::kSourceDegraded;
+    const auto pause = std::chrono::duration_cast<std::chrono::seconds>(lost_retry_.wait());
+    status.arguments = {std::to_string(found.gpus.size()), std::to_string(all),
+                        std::to_string(pause.count())};
+    lost_retry_.schedule(options_.clock->mono());
+    faults_.report("nvml",
+                   fmt::format("{} of {} NVIDIA devices do not answer", found.lost.size(), all));
+  }
+  status.phase = phase_;
+  status.message = message_;
+  return status;
 }
 
 Opened NvmlSource::all_asleep(const Bus& bus) {

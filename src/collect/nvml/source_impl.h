@@ -42,9 +42,8 @@ class NvmlSource final : public Source {
   };
 
   Bus look_at_bus() const;
-  Opened open_library(const Bus& bus, std::shared_ptr<NvmlLibrary> library);
-  Opened opened_with(std::shared_ptr<NvmlLibrary> library, std::unique_ptr<LibrarySession> session,
-                     Enumeration found, const Bus& bus, CallMeter meter);
+  Opened open_library(const Bus& bus, const std::shared_ptr<NvmlLibrary>& library);
+  model::SourceStatus status_of(const NvmlLibrary& library, const Enumeration& found);
   Opened all_asleep(const Bus& bus);
   Opened absent(const Problem& problem, const Bus& bus);
   void set_untouched(const std::vector<std::string>& asleep,

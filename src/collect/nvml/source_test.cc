@@ -192,6 +192,20 @@ TEST_F(NvmlOpening, AGpuThatWasLostFromTheStartGoesByItsAddress) {
   EXPECT_EQ(opened_.untouched[0].first.index, 0u);
 }
 
+TEST_F(NvmlOpening, AGpuThatIsSilentForAnotherReasonIsShownAsLostToo) {
+  fake_.gpus.push_back({.uuid = "GPU-1", .bus = 0x3b});
+  for (const FakeGpu& gpu : fake_.gpus) add_to_bus(gpu.pci());
+  open();
+  fake_.forced_on[{"nvmlDeviceGetHandleByIndex_v2", 1}] = Return::kResetRequired;
+  open();
+  EXPECT_EQ(status().phase, SourcePhase::kDegraded);
+  ASSERT_EQ(opened_.untouched.size(), 1u);
+  EXPECT_EQ(opened_.untouched[0].first.uuid, "GPU-1");
+  fake_.forced_on[{"nvmlDeviceGetHandleByIndex_v2", 0}] = Return::kResetRequired;
+  open();
+  expect_absent(MessageId::kNvmlInitFailed, {"GPU needs a reset (16)"});
+}
+
 TEST_F(NvmlOpening, AllLostIsNotNone) {
   fake_.gpus[0].lost = true;
   add_to_bus("0000:19:00.0");

@@ -87,6 +87,15 @@ describe("live stream", () => {
     expect(await unpackMessage("text")).toBe("text");
   });
 
+  it("says that it is connected while the first reading is awaited", async () => {
+    const { sockets, states } = bench();
+    sockets[0]?.onopen?.();
+    expect(lastOf(states)).toEqual({ phase: "open" });
+    sockets[0]?.say(snapshot(0));
+    await settle();
+    expect(lastOf(states)).toEqual({ phase: "live" });
+  });
+
   it("takes a snapshot in mid-stream with whatever number it has", async () => {
     const { sockets, messages } = bench();
     sockets[0]?.say(snapshot(0));

@@ -13,6 +13,7 @@ const SILENCE_MS = 20_000;
 
 export type Connection =
   | { phase: "connecting" }
+  | { phase: "open" } // connected, and the first reading not there yet
   | { phase: "live" }
   | { phase: "waiting"; retryAtMs: number; why: "closed" | "too_slow" | "broken" };
 
@@ -97,6 +98,9 @@ export class LiveClient {
     }
     this.socket = socket;
     socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      if (this.socket === socket) this.options.onConnection({ phase: "open" });
+    };
     socket.onmessage = (event) => {
       if (this.socket === socket) this.watchSilence();
       this.queue = this.queue.then(() => this.take(socket, event.data));

@@ -12,6 +12,7 @@ import { GREAT_LINES } from "./device";
 import { Legend, MetricLine } from "./MetricLine";
 import { Processes } from "./Owners";
 import { ReadingText, readingTitle, reasonText } from "./Reading";
+import { throttleWord } from "./StateMark";
 
 // Shown with another row: as its whole, its limit, or as words in the card's head.
 const SHOWN_ELSEWHERE = new Set([
@@ -53,7 +54,7 @@ function Facts({
             ) : (
               labelsOf(device, row.name).map((label) => (
                 <span class="fact-part" key={label}>
-                  {labelWord(label)}{" "}
+                  {throttleWord(catalog, label) || labelWord(label)}{" "}
                   <ReadingText
                     catalog={catalog}
                     subject={device}

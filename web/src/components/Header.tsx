@@ -43,12 +43,18 @@ export const isLate = computed(() => {
 
 export const isFresh = computed(() => connection.value.phase === "live" && !isLate.value);
 
+const WORDS_OF_PHASE = {
+  connecting: "connecting",
+  open: "waiting",
+  live: "live",
+  waiting: "disconnected",
+} as const;
+
 function ConnectionMark({ snapshot }: { snapshot: Snapshot | null }): JSX.Element {
   const { phase } = connection.value;
   const hasData = !Number.isNaN(dataAge.value);
   const tone = isFresh.value ? "live" : phase === "waiting" || isLate.value ? "lost" : "wait";
-  const words =
-    phase === "live" ? t("live") : phase === "connecting" ? t("connecting") : t("disconnected");
+  const words = t(WORDS_OF_PHASE[phase]);
   const isOld = hasData && dataAge.value > 2 * (snapshot?.interval_seconds ?? 1) + 1;
   return (
     <span class={`connection is-${tone}`} title={t("last_reading")}>

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Catalog } from "../api/catalog";
 import type { Device } from "../api/types";
 import { clock } from "../format";
-import { fill, labelWord, t, tx } from "../i18n";
+import { fill, t, tx } from "../i18n";
 import { labelsOf, numberOf } from "../state/reading";
 import { reasonText } from "./Reading";
 
@@ -15,19 +15,18 @@ export interface DeviceWords {
   title: string;
 }
 
-// Bits that say how the clocks are set, not that something holds them down.
-const NOT_THROTTLING = new Set([
-  "idle",
-  "applications_clocks",
-  "applications_clocks_setting",
-  "display_clocks",
-  "display_clock_setting",
-]);
+const THROTTLE = "gpu_throttle_active";
 
-export function throttleReasons(device: Device): string[] {
-  return labelsOf(device, "gpu_throttle_active").filter(
-    (label) => !NOT_THROTTLING.has(label) && numberOf(device, "gpu_throttle_active", label) === 1,
-  );
+// A reason slows the device down if the catalogue has a word for it; the other bits only say how the
+// clocks are set.
+export const throttleWord = (catalog: Catalog, label: string): string =>
+  tx(catalog.message(`throttle.${label}`));
+
+function throttleWords(catalog: Catalog, device: Device): string[] {
+  return labelsOf(device, THROTTLE).flatMap((label) => {
+    const word = throttleWord(catalog, label);
+    return word !== "" && numberOf(device, THROTTLE, label) === 1 ? [word] : [];
+  });
 }
 
 export function deviceWords(catalog: Catalog, device: Device, nowSeconds: number): DeviceWords {
@@ -53,7 +52,7 @@ export function deviceWords(catalog: Catalog, device: Device, nowSeconds: number
         title: `${reasonText(catalog, "asleep")} · ${since}`,
       };
     default: {
-      const reasons = throttleReasons(device).map(labelWord);
+      const reasons = throttleWords(catalog, device);
       if (reasons.length === 0) return { tone: "ok", words: t("state_active"), title: since };
       return {
         tone: "warn",

@@ -6,6 +6,7 @@ import { t } from "../i18n";
 import { store } from "../state/app";
 import { drawNever, drawSoon, useOnScreen } from "../state/frames";
 import { isDark, lang, smoothing } from "../state/prefs";
+import { SPAN_SECONDS } from "../state/ring";
 import { type ChartModel, extent } from "../state/series";
 import { type ChartColours, ChartView } from "./chart_view";
 
@@ -19,6 +20,12 @@ interface Props {
 
 // How often the words for those who do not see the chart follow it.
 const SPOKEN_MS = 5000;
+
+// A chart is drawn anew when it would move by this much: less nobody can see. A small chart of ten
+// minutes at one reading a second so takes two readings in one drawing.
+const LEAST_PIXELS = 0.5;
+
+const timeNow = (): number => store.snapshot?.time ?? Number.NaN;
 
 const MANY = ["--many-0", "--many-1", "--many-2", "--many-3", "--many-4", "--many-5"];
 
@@ -106,18 +113,29 @@ export function TimeChart({ title, hue, build, emptyText, hasAxis = false }: Pro
       }
       view.current?.show(model, coloursOf(hue, many));
     };
-    const stop = effect(() => {
-      store.frame.value;
+    let drawnAt = Number.NaN; // the newest reading in the picture
+    const drawAt = (time: number): void => {
+      drawnAt = time;
+      drawSoon(draw);
+    };
+    const stopLooks = effect(() => {
       smoothing.value;
       isDark.value;
       lang.value;
-      drawSoon(draw);
+      drawAt(timeNow());
+    });
+    const stopFrames = effect(() => {
+      store.frame.value;
+      const time = timeNow();
+      const moved = ((time - drawnAt) / SPAN_SECONDS) * (view.current?.width ?? 0);
+      if (!(Math.abs(moved) < LEAST_PIXELS)) drawAt(time);
     });
     return () => {
-      stop();
+      stopLooks();
+      stopFrames();
       drawNever(draw);
     };
-  }, [isOnScreen]);
+  }, [isOnScreen, hasAxis]);
 
   return (
     <div class={hasAxis ? "chart has-axis" : "chart"} ref={box} role="img" aria-label={title}>

@@ -54,9 +54,11 @@ export class ChartView {
   private plot: uPlot | null = null;
   private shape = "";
   private model: ChartModel | null = null;
+  width = 0; // CSS pixels, as last measured: reading it anew each time would force a layout
 
   constructor(host: HTMLElement, readout: HTMLElement, hasAxis: boolean) {
     this.host = host;
+    this.width = host.clientWidth;
     this.readout = readout;
     this.hasAxis = hasAxis;
   }
@@ -81,6 +83,7 @@ export class ChartView {
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.host;
+    this.width = width;
     if (width > 0 && height > 0) this.plot?.setSize({ width, height });
   }
 
@@ -102,7 +105,7 @@ export class ChartView {
         cursor: {
           y: false,
           drag: { x: false, y: false, setScale: false },
-          points: { size: 5 },
+          points: { show: false },
           sync: { key: "gpusight", setSeries: false },
         },
         scales: { x: { time: true, auto: false }, y: { auto: false } },
@@ -131,7 +134,11 @@ export class ChartView {
         const value = line.values[idx];
         return value === undefined || Number.isNaN(value) ? "–" : model.format(value);
       });
-    this.readout.textContent = `${time === undefined ? "" : clock(time)}  ${values.join(" · ")}`;
+    // The time stands once, under the pointer; every other chart follows with its value alone.
+    const isPointed = plot.over.matches(":hover");
+    const at = isPointed && time !== undefined ? `${clock(time)}  ` : "";
+    this.readout.textContent = at + values.join(" · ");
+    this.readout.classList.toggle("is-pointed", isPointed);
     this.readout.dataset.side = (left ?? 0) > plot.over.clientWidth / 2 ? "left" : "right";
   }
 }

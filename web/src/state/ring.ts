@@ -10,6 +10,9 @@ const KEY_SEPARATOR = "\u0000";
 export const seriesKey = (metric: string, label = ""): string =>
   label === "" ? metric : metric + KEY_SEPARATOR + label;
 
+// How far back a ring reaches, as does the head that fills it.
+export const SPAN_SECONDS = 600;
+
 // Beyond this many intervals without a row, a gap is written into the columns.
 const GAP_INTERVALS = 2.5;
 
@@ -21,7 +24,7 @@ export class Ring {
   private begin = 0;
   private end = 0;
 
-  constructor(intervalSeconds: number, spanSeconds = 600) {
+  constructor(intervalSeconds: number, spanSeconds = SPAN_SECONDS) {
     this.intervalSeconds = intervalSeconds;
     this.spanSeconds = spanSeconds;
     const rows = Math.ceil(spanSeconds / intervalSeconds) + 2;

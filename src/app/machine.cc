@@ -1,0 +1,55 @@
+#include "app/machine.h"
+
+#include <unistd.h>
+
+#include "base/text.h"
+
+namespace gpusight::app {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "";
+  return clean_text(name);
+}
+
+}  // namespace
+
+Origin origin_of(const config::Config& config) {
+  using enum config::OptionId;
+  return {.root = config.get<kRoot>(),
+          .nvml_path = config.get<kNvml>(),
+          .interval = config.get<kInterval>()};
+}
+
+Machine::Machine(const Origin& origin, store::Inventory* inventory)
+    : inventory_(inventory),
+      processes_(platform::RootFs(origin.root)),
+      sampler_(sampler_options(origin)) {}
+
+sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
+  sample::Sampler::Options options{.clock = &clock_,
+                                   .interval = origin.interval,
+                                   .host_name = host_name(),
+                                   .hub = &hub_,
+                                   .events = &events_,
+                                   .head = &head_};
+  model::SourceNumber number = 0;
+  for (const collect::SourceRow& row : collect::source_rows()) {
+    options.sources.push_back(row.create({.clock = &clock_,
+                                          .root = platform::RootFs(origin.root),
+                                          .nvml_path = origin.nvml_path,
+                                          .interval = origin.interval,
+                                          .number = ++number}));
+  }
+  options.resolve_owners = [this](std::span<const std::span<model::Process>> lists) {
+    processes_.resolve_lists(lists);
+  };
+  if (inventory_ == nullptr) return options;
+  for (const store::Known& known : inventory_->known()) {
+    options.expected.push_back(known.device);
+  }
+  return options;
+}
+
+}  // namespace gpusight::app

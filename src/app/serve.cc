@@ -1,0 +1,226 @@
+#include "app/serve.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "app/machine.h"
+#include "app/simulate.h"
+#include "app/version.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "serve/server.h"
+#include "store/inventory.h"
+
+namespace gpusight::app {
+namespace {
+
+using catalog::MessageId;
+using config::OptionId;
+using std::chrono::seconds;
+
+// SIGTERM to exit takes at most 3 s, stuck drivers or not; half a second of it is for the rest.
+constexpr Duration kStopPatience = std::chrono::milliseconds(2500);
+constexpr Duration kRememberEvery = seconds(10);
+
+std::string say(MessageId id, catalog::Lang lang, const std::vector<std::string>& arguments = {}) {
+  return catalog::format_message(id, lang, arguments);
+}
+
+void print(std::FILE* to, const std::string& text) {
+  std::fprintf(to, "%s\n", text.c_str());
+  std::fflush(to);
+}
+
+// The state directory and the lock that says whose it is.
+struct State {
+  std::string directory;  // empty: nothing is remembered across restarts
+  UniqueFd lock;
+};
+
+// An unwritable place is no reason not to serve; another daemon in it is.
+Result<State> open_state(const std::string& directory, catalog::Lang lang) {
+  State state;
+  if (directory.empty()) return state;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const std::string path = directory + "/LOCK";
+  state.lock = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!state.lock.valid()) {
+    log::warning("{}", say(MessageId::kStateNotWritable, catalog::Lang::kEnglish,
+                           {directory, std::generic_category().message(errno)}));
+    return state;
+  }
+  if (::flock(state.lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return Status(Code::kUnavailable, say(MessageId::kAlreadyRunning, lang, {directory}));
+  }
+  state.directory = directory;
+  return state;
+}
+
+// Devices of a library that was named by hand are remembered apart: they are not this machine's.
+std::string inventory_path(const State& state, const Origin& origin) {
+  if (state.directory.empty()) return "";
+  return state.directory +
+         (origin.nvml_path.empty() ? "/inventory.json" : "/inventory-by-hand.json");
+}
+
+// Signals are taken by sigtimedwait() on the main thread, so every thread starts with them blocked.
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+void remember(store::Inventory& inventory, const model::Snapshot& snapshot) {
+  for (const model::DeviceSnapshot& device : snapshot.devices) {
+    const bool is_there = device.state != model::DeviceState::kLost;
+    if (is_there && !device.device->uuid.starts_with("PCI-")) {
+      inventory.seen(*device.device, snapshot.wall);
+    }
+  }
+  if (!inventory.needs_save()) return;
+  if (const Status saved = inventory.save(); !saved.ok()) log::warning("{}", saved.message());
+}
+
+class Daemon {
+ public:
+  Daemon(const config::Config& config, const cli::Machine& host,
+         const std::function<Result<config::Config>()>& reload)
+      : config_(config), host_(host), reload_(reload), lang_(config.lang()) {}
+
+  int run() {
+    const sigset_t signals = block_signals();
+    const Status started = start();
+    if (!started.ok()) {
+      print(stderr, "gpusight: " + started.message());
+      return 1;
+    }
+    announce();
+    wait_for_end(signals);
+    return finish();
+  }
+
+ private:
+  Status start() {
+    Origin origin = origin_of(config_);
+    scenario_ = TRY(choose_simulation(config_, host_, origin, [](const std::string& text) {
+      print(stderr, "gpusight: " + text);
+    }));
+    const std::string& directory = config_.get<OptionId::kStateDir>();
+    state_ = TRY(open_state(directory.empty() ? host_.paths.state_dir : directory, lang_));
+    const std::string path = inventory_path(state_, origin);
+    if (!path.empty()) inventory_.emplace(store::Inventory::load(path, SystemClock().wall()));
+    machine_ = std::make_unique<Machine>(origin, inventory_ ? &*inventory_ : nullptr);
+    server_ = TRY(serve::Server::create(server_options()));
+    server_thread_ = std::thread([this] { server_->run(); });
+    event(catalog::EventKind::kDaemonStart, {std::string(kVersion)});
+    machine_->start();
+    return {};
+  }
+
+  serve::Server::Options server_options() {
+    std::vector<std::string> listen;
+    for (const config::Address& address : config_.get<OptionId::kListen>()) {
+      listen.push_back(config::address_text(address));
+    }
+    const std::string& socket = config_.get<OptionId::kSocket>();
+    return {.listen = listen,
+            .socket_path = socket.empty() ? host_.paths.socket : socket,
+            .hub = &machine_->hub(),
+            .head = &machine_->head(),
+            .events = &machine_->events(),
+            .clock = &machine_->clock(),
+            .version = std::string(kVersion),
+            .lang = lang_};
+  }
+
+  void announce() {
+    if (scenario_) print(stdout, say(MessageId::kSimulatedServing, lang_, {*scenario_}));
+    for (const std::string& address : server_->addresses()) {
+      print(stdout, say(MessageId::kServeReady, lang_, {"http://" + address + "/"}));
+    }
+    if (!server_->socket_path().empty()) {
+      print(stdout, say(MessageId::kServeSocket, lang_, {server_->socket_path()}));
+    }
+  }
+
+  void wait_for_end(const sigset_t& signals) {
+    for (;;) {
+      const timespec timeout{.tv_sec = std::chrono::duration_cast<seconds>(kRememberEvery).count()};
+      const int signal = ::sigtimedwait(&signals, nullptr, &timeout);
+      if (signal == SIGTERM || signal == SIGINT) return;
+      if (signal == SIGHUP) reload();
+      if (inventory_) remember(*inventory_, *machine_->hub().latest());
+    }
+  }
+
+  // All or nothing: a faulty configuration changes nothing. What cannot change while running is
+  // named.
+  void reload() {
+    const Result<config::Config> next = reload_();
+    if (!next.ok()) {
+      log::error("configuration not reloaded: {}", next.status().message());
+      return;
+    }
+    log::set_level(next->log_level());
+    for (size_t i = 0; i < config::kOptionCount; ++i) {
+      const auto id = static_cast<OptionId>(i);
+      if (id == OptionId::kLogLevel || next->value(id) == config_.value(id)) continue;
+      log::warning("{} has changed: it counts from the next start", config::option(id).key);
+    }
+    log::info("configuration reloaded");
+  }
+
+  void event(catalog::EventKind kind, std::vector<std::string> arguments) {
+    machine_->events().append({.wall = machine_->clock().wall(),
+                               .mono = machine_->clock().mono(),
+                               .kind = kind,
+                               .severity = catalog::event_kind(kind).severity,
+                               .arguments = std::move(arguments)});
+  }
+
+  int finish() {
+    if (inventory_) remember(*inventory_, *machine_->hub().latest());
+    event(catalog::EventKind::kDaemonStop, {});
+    server_->stop();
+    server_thread_.join();
+    if (machine_->stop(kStopPatience)) return 0;
+    // A thread is stuck in a driver and still uses what would now be destroyed.
+    log::warning("a driver call has not come back; leaving without it");
+    std::fflush(nullptr);
+    ::_exit(0);
+  }
+
+  const config::Config& config_;
+  const cli::Machine& host_;
+  const std::function<Result<config::Config>()>& reload_;
+  const catalog::Lang lang_;
+  std::optional<std::string> scenario_;
+  State state_;
+  std::optional<store::Inventory> inventory_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<serve::Server> server_;
+  std::thread server_thread_;
+};
+
+}  // namespace
+
+int serve(const config::Config& config, const cli::Machine& machine,
+          const std::function<Result<config::Config>()>& reload) {
+  return Daemon(config, machine, reload).run();
+}
+
+}  // namespace gpusight::app
