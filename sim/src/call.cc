@@ -58,6 +58,10 @@ nvmlReturn_t Call::begin() {
 
 nvmlReturn_t Call::enter_system() {
   library().count(fn_, -1);
+  return enter_session();
+}
+
+nvmlReturn_t Call::enter_session() {
   if (const nvmlReturn_t code = begin(); code != NVML_SUCCESS) return code;
   return delays_and_returns(Faults::kAll);
 }

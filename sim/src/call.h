@@ -23,6 +23,7 @@ class Call {
 
   // The checks; SUCCESS when the call may go on. Each of them also counts the call.
   nvmlReturn_t enter_system();
+  nvmlReturn_t enter_session();  // of a session just begun; already counted
   nvmlReturn_t enter_device(nvmlDevice_t device, Takes takes);
 
   // For a system call that turns out to be about a GPU (a handle by index): the faults of that GPU.

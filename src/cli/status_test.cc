@@ -46,7 +46,7 @@ TEST_F(StatusCommand, WithoutADaemonItReadsOnceItself) {
 
 TEST_F(StatusCommand, TheUsersDaemonIsAskedBeforeTheMachines) {
   daemon_.serve(kMachineSocket, test::eight_h100());
-  EXPECT_EQ(run({"status"}), kExitOk);
+  EXPECT_EQ(run({"status"}), kExitOk) << err_;
   EXPECT_NE(out_.find("H100"), std::string::npos);
   daemon_.serve(kOwnSocket, test::with_instances());
   EXPECT_EQ(run({"status"}), kExitOk);

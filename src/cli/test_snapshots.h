@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,7 +39,8 @@ inline model::Process process(int64_t pid, std::string user, uint32_t uid, std::
   model::Process p;
   p.pid = pid;
   p.start_ticks = 100;
-  p.memory_bytes = memory;
+  const auto bytes = memory.number();
+  p.memory_bytes = bytes ? fresh(std::floor(*bytes)) : memory;
   p.owner = {.state = model::OwnerState::kKnown,
              .command = std::move(command),
              .uid = uid,
