@@ -68,9 +68,11 @@ void Sampler::run(std::stop_token stop) {
 void Sampler::trigger_lanes(const Now& now) {
   for (size_t place = 0; place < sources_.size(); ++place) {
     const auto& source = sources_[place];
+    // Lanes before news: those of a generation that the board does not know yet wait a tick.
+    const auto lanes = source->lanes();
     board_.apply_news(place, source->take_news(), now);
     source->report_idle(board_.idle_for(place, now));
-    for (const auto& lane : source->lanes()) {
+    for (const auto& lane : lanes) {
       if (lane->info().cadence == collect::LaneCadence::kEvents) continue;
       if (lane->info().cadence == collect::LaneCadence::kSlow) {
         MonoTime& due = slow_due_[lane->info().name];

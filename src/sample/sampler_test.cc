@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 
 namespace gpusight::sample {
@@ -31,6 +32,9 @@ struct FakeMachine {
   collect::Activity activity;
   int opened = 0;
   int closed = 0;
+  bool has_lanes = true;
+  bool closing_hangs = false;
+  Duration starting_takes{};
 
   void block(const std::string& uuid, bool on) {
     {
@@ -86,16 +90,22 @@ class FakeGeneration final : public collect::Generation {
  public:
   explicit FakeGeneration(FakeMachine& machine) : machine_(machine), devices_(machine.devices) {
     for (const model::Device& device : devices_) {
+      if (!machine.has_lanes) continue;
       for (const auto cadence : {collect::LaneCadence::kFast, collect::LaneCadence::kSlow}) {
         lanes_.push_back(std::make_unique<FakeLane>(machine, device.uuid, cadence));
       }
     }
   }
   ~FakeGeneration() override {
-    machine_.with([&] { ++machine_.closed; });
+    std::unique_lock lock(machine_.mutex);
+    machine_.changed.wait(lock, [&] { return !machine_.closing_hangs; });
+    ++machine_.closed;
   }
   std::span<const model::Device> devices() const override { return devices_; }
-  std::span<const std::unique_ptr<collect::Lane>> lanes() const override { return lanes_; }
+  std::span<const std::unique_ptr<collect::Lane>> lanes() const override {
+    std::this_thread::sleep_for(machine_.with([&] { return machine_.starting_takes; }));
+    return lanes_;
+  }
 
  private:
   FakeMachine& machine_;
@@ -239,6 +249,19 @@ TEST_F(SamplerTest, StopDoesNotWaitForAStuckCall) {
   machine_.block("GPU-1", true);
   tick(milliseconds(20));
   EXPECT_FALSE(sampler_->stop(milliseconds(50)));
+}
+
+// FAULT-054
+TEST_F(SamplerTest, StopDoesNotWaitForADriverThatHangsInClosing) {
+  machine_.has_lanes = false;  // so that the control thread is the one that closes
+  machine_.closing_hangs = true;
+  create();
+  auto stopped = std::async(std::launch::async, [&] { return sampler_->stop(milliseconds(50)); });
+  const bool in_time = stopped.wait_for(seconds(5)) == std::future_status::ready;
+  machine_.with([&] { machine_.closing_hangs = false; });
+  machine_.changed.notify_all();
+  EXPECT_TRUE(in_time);
+  EXPECT_FALSE(stopped.get() && in_time);
 }
 
 // FAULT-038, FAULT-039
@@ -399,6 +422,7 @@ TEST_F(SamplerTest, SlowLanesArePolledEveryTenSecondsAndStayFreshBetween) {
 }
 
 TEST_F(SamplerTest, ReadOnceWaitsForEverySourceAndEveryLane) {
+  machine_.starting_takes = milliseconds(50);
   Sampler::Options options{.clock = &clock_, .hub = &hub_};
   options.sources.push_back(std::make_unique<FakeSource>(machine_));
   sampler_ = std::make_unique<Sampler>(std::move(options));

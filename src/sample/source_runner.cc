@@ -40,7 +40,8 @@ struct SourceRunner::Core {
   std::shared_ptr<collect::Generation> generation;
   MonoTime opened_at{};
   Duration pause{};
-  std::string said;  // the last log line, said again only when it changes
+  uint64_t next_number = 1;  // of a generation
+  std::string said;          // the last log line, said again only when it changes
 
   mutable Mutex mutex;
   SourceNews news GUARDED_BY(mutex);
@@ -50,11 +51,12 @@ struct SourceRunner::Core {
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
-  void start_lanes(uint64_t number);
+  std::vector<std::shared_ptr<LaneRunner>> start_lanes(uint64_t number) const;
   // True when all lane threads are gone and the generation is closed; false when asked to stop
   // first.
   bool close();
   void control_loop();
+  void leave();  // the last that the control thread does
   // False when asked to stop meanwhile.
   bool sleep(Duration how_long) {
     return options.clock->sleep_until(options.clock->mono() + how_long, stop.get_token());
@@ -71,22 +73,22 @@ void SourceRunner::Core::open() {
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);
-  uint64_t number = 0;
-  {
-    MutexLock lock(mutex);
-    number = ++news.generation;
-    news.status = std::move(opened.status);
-    news.opened = true;
-    news.untouched = std::move(opened.untouched);
-    news.devices.clear();
-    if (generation) {
-      news.devices.assign(generation->devices().begin(), generation->devices().end());
-    }
-    loss.reset();
-    idle_for = {};
-    say_status();
+  std::vector<std::shared_ptr<LaneRunner>> started;
+  if (generation) started = start_lanes(next_number);
+  // All at once: who sees that the source was opened finds its lanes.
+  MutexLock lock(mutex);
+  lanes = std::move(started);
+  news.generation = next_number++;
+  news.status = std::move(opened.status);
+  news.opened = true;
+  news.untouched = std::move(opened.untouched);
+  news.devices.clear();
+  if (generation) {
+    news.devices.assign(generation->devices().begin(), generation->devices().end());
   }
-  if (generation) start_lanes(number);
+  loss.reset();
+  idle_for = {};
+  say_status();
 }
 
 void SourceRunner::Core::say_status() {
@@ -99,7 +101,7 @@ void SourceRunner::Core::say_status() {
   said = std::move(text);
 }
 
-void SourceRunner::Core::start_lanes(uint64_t number) {
+std::vector<std::shared_ptr<LaneRunner>> SourceRunner::Core::start_lanes(uint64_t number) const {
   std::vector<std::shared_ptr<LaneRunner>> started;
   for (const auto& lane : generation->lanes()) {
     started.push_back(LaneRunner::start({.generation = generation,
@@ -110,8 +112,7 @@ void SourceRunner::Core::start_lanes(uint64_t number) {
                                          .generation_number = number,
                                          .source_number = options.number}));
   }
-  MutexLock lock(mutex);
-  lanes = std::move(started);
+  return started;
 }
 
 bool SourceRunner::Core::lanes_finished() const {
@@ -205,15 +206,23 @@ void SourceRunner::Core::control_loop() {
   }
 }
 
+void SourceRunner::Core::leave() {
+  {
+    MutexLock lock(mutex);
+    for (const auto& lane : lanes) lane->stop();
+  }
+  // Not under the lock: closing may hang in the driver, and others ask whether we have finished.
+  generation.reset();
+  MutexLock lock(mutex);
+  finished = true;
+}
+
 std::shared_ptr<SourceRunner> SourceRunner::start(Options options) {
   auto core = std::make_shared<Core>(std::move(options));
   std::thread([core] {
     pthread_setname_np(pthread_self(), "source");
     core->control_loop();
-    MutexLock lock(core->mutex);
-    for (const auto& lane : core->lanes) lane->stop();
-    core->generation.reset();
-    core->finished = true;
+    core->leave();
   }).detach();
   return std::shared_ptr<SourceRunner>(new SourceRunner(core));
 }
