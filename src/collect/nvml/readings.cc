@@ -252,7 +252,9 @@ void FanReader::read(Conversation& talk) {
     if (count.ok()) count_ = std::min(static_cast<unsigned>(count.number), kMostFans);
   }
   const unsigned count = count_.value_or(1);  // before 510 nobody says how many
-  for (unsigned i = 0; i < std::min(count, kFansATick); ++i) {
+  last_.resize(count);
+  const unsigned asked = std::min(count, kFansATick);
+  for (unsigned i = 0; i < asked; ++i) {
     const unsigned fan = next_++ % count;
     unsigned percent = 0;
     Return code = talk.ask(Query::kFanSpeedOf, fan, api.fan_speed_of, fan, &percent);
@@ -260,6 +262,14 @@ void FanReader::read(Conversation& talk) {
       code = talk.ask(Query::kFanSpeed, 0, api.fan_speed, &percent);
     }
     readings.put({code, percent * kPerCent}, std::to_string(fan));
+    last_[fan].reset();
+    if (code == Return::kSuccess) last_[fan] = talk.report().newest();
+  }
+  for (unsigned i = 0; i < count - asked; ++i) {
+    const unsigned fan = (next_ + i) % count;
+    if (!last_[fan]) continue;
+    talk.report().keep(MetricId::kGpuFanSpeed, *last_[fan], std::to_string(fan));
+    readings.have_one();
   }
   readings.finish();
 }
