@@ -18,6 +18,9 @@
 
 namespace gpusight::sample {
 
+// How often slow lanes are polled.
+inline constexpr Duration kSlowPeriod = std::chrono::seconds(10);
+
 // One moment on both clocks.
 struct Now {
   MonoTime mono{};

@@ -13,7 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kSlowPeriod = seconds(10);
 // A wall clock that moves this much against the monotonic one has been set, not disciplined.
 constexpr Duration kClockJump = seconds(1);
 

@@ -326,6 +326,45 @@ TEST_F(SamplerTest, ReopeningWaitsForAStuckLaneAndSaysSoWhileOthersGoOn) {
   });
 }
 
+// FAULT-040
+TEST_F(SamplerTest, ADriverThatHangsInClosingIsSaidToBeStuck) {
+  create();
+  tick();
+  machine_.with([&] {
+    machine_.closing_hangs = true;
+    machine_.verdict["GPU-0"] = collect::Verdict::kGenerationLost;
+  });
+  wait_until([&] { return tick(milliseconds(5))->sources[0].phase == model::SourcePhase::kStuck; });
+  machine_.with([&] {
+    machine_.closing_hangs = false;
+    machine_.verdict.clear();
+  });
+  machine_.changed.notify_all();
+  wait_until(
+      [&] { return tick(milliseconds(5))->sources[0].phase == model::SourcePhase::kRunning; });
+}
+
+// FAULT-042
+TEST_F(SamplerTest, ADriverReloadIsNotHeldUpByThePauseAfterALostDevice) {
+  create();
+  tick();
+  machine_.with([&] { machine_.verdict["GPU-1"] = collect::Verdict::kDeviceLost; });
+  tick();
+  for (int i = 0; i < 2; ++i) {
+    std::this_thread::sleep_for(milliseconds(20));
+    tick();
+  }
+  machine_.with([&] { machine_.verdict["GPU-0"] = collect::Verdict::kGenerationLost; });
+  // Three seconds in small steps: less than the rest of the pause.
+  const auto opened = [&] { return machine_.with([&] { return machine_.opened; }); };
+  for (int i = 0; i < 60 && opened() < 2; ++i) {
+    clock_.advance(milliseconds(50));
+    sampler_->tick(milliseconds(5));
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(opened(), 2);
+}
+
 // FAULT-039
 TEST_F(SamplerTest, AnExpectedDeviceThatIsNotFoundIsListedAsLost) {
   create(seconds(1), {{.uuid = "GPU-9", .name = "nine", .index = 9}});

@@ -23,6 +23,12 @@ constexpr Duration kFirstPauseAfterGenerationLoss = seconds(1);
 // A generation that stood this long was well: pauses start short again.
 constexpr Duration kWellAfter = seconds(120);
 
+void set_stuck(model::SourceStatus& status, Duration stuck_for) {
+  status.phase = model::SourcePhase::kStuck;
+  status.message = catalog::MessageId::kSourceStuck;
+  status.arguments = {std::to_string(std::chrono::duration_cast<seconds>(stuck_for).count())};
+}
+
 }  // namespace
 
 struct SourceRunner::Core {
@@ -48,6 +54,7 @@ struct SourceRunner::Core {
   std::vector<std::shared_ptr<LaneRunner>> lanes GUARDED_BY(mutex);
   std::optional<collect::Verdict> loss GUARDED_BY(mutex);
   Duration idle_for GUARDED_BY(mutex){};
+  std::optional<MonoTime> in_call_since GUARDED_BY(mutex);  // opening or closing, which may hang
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
@@ -61,6 +68,7 @@ struct SourceRunner::Core {
   bool sleep(Duration how_long) {
     return options.clock->sleep_until(options.clock->mono() + how_long, stop.get_token());
   }
+  void set_in_call_since(std::optional<MonoTime> since);
   void say_status() REQUIRES(mutex);
   void renew_after_loss(collect::Verdict verdict);
   void say_stuck(Duration stuck_for);
@@ -70,6 +78,7 @@ struct SourceRunner::Core {
 };
 
 void SourceRunner::Core::open() {
+  set_in_call_since(options.clock->mono());
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);
@@ -88,7 +97,13 @@ void SourceRunner::Core::open() {
   }
   loss.reset();
   idle_for = {};
+  in_call_since.reset();
   say_status();
+}
+
+void SourceRunner::Core::set_in_call_since(std::optional<MonoTime> since) {
+  MutexLock lock(mutex);
+  in_call_since = since;
 }
 
 void SourceRunner::Core::say_status() {
@@ -132,9 +147,7 @@ Duration SourceRunner::Core::longest_run() const {
 
 void SourceRunner::Core::say_stuck(Duration stuck_for) {
   MutexLock lock(mutex);
-  news.status.phase = model::SourcePhase::kStuck;
-  news.status.message = catalog::MessageId::kSourceStuck;
-  news.status.arguments = {std::to_string(std::chrono::duration_cast<seconds>(stuck_for).count())};
+  set_stuck(news.status, stuck_for);
 }
 
 bool SourceRunner::Core::close() {
@@ -155,7 +168,9 @@ bool SourceRunner::Core::close() {
     MutexLock lock(mutex);
     lanes.clear();
   }
+  set_in_call_since(options.clock->mono());
   generation.reset();
+  set_in_call_since(std::nullopt);
   return true;
 }
 
@@ -171,7 +186,11 @@ void SourceRunner::Core::renew_after_loss(collect::Verdict verdict) {
   pause = was_well || pause == Duration::zero() ? first : std::min(pause * 2, kLongestPause);
   // The devices that are well are read on during the pause; dead handles are not.
   if (whole && !close()) return;
-  if (!sleep(pause) || (!whole && !close())) return;
+  for (Duration left = pause; left > Duration::zero(); left -= kWatchPeriod) {
+    if (!sleep(std::min(left, kWatchPeriod))) return;
+    if (!whole && take_loss() == collect::Verdict::kGenerationLost) break;
+  }
+  if (!whole && !close()) return;
   open();
 }
 
@@ -234,6 +253,11 @@ SourceNews SourceRunner::take_news() {
   MutexLock lock(core_->mutex);
   SourceNews news = core_->news;
   core_->news.opened = false;
+  // The control thread cannot say so itself. The first opening may take long: it says "starting".
+  if (core_->in_call_since && news.generation > 0) {
+    const Duration in_call_for = core_->options.clock->mono() - *core_->in_call_since;
+    if (in_call_for > kStuckAfter) set_stuck(news.status, in_call_for);
+  }
   return news;
 }
 
