@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -161,7 +162,14 @@ class SamplerTest : public testing::Test {
                              .host_name = "box",
                              .hub = &hub_,
                              .events = &events_,
-                             .expected = std::move(expected)};
+                             .expected = std::move(expected),
+                             .resolve_owners = [](std::span<const std::span<model::Process>> all) {
+                               for (const auto& list : all) {
+                                 for (model::Process& process : list) {
+                                   process.owner.uid = 1000 + static_cast<uint32_t>(process.pid);
+                                 }
+                               }
+                             }};
     options.sources.push_back(std::make_unique<FakeSource>(machine_));
     sampler_ = std::make_unique<Sampler>(std::move(options));
     sampler_->open_sources();
@@ -437,6 +445,22 @@ TEST_F(SamplerTest, ProcessesAreSortedByMemoryUnknownLastAndLeaveWhenTheyEnd) {
   machine_.with([&] { machine_.processes = {{.pid = 3, .memory_bytes = bytes(20)}}; });
   EXPECT_EQ(tick()->devices[0].processes.size(), 1u);
   EXPECT_EQ(count_events(EventKind::kProcessExit), 4u);  // two processes on each of two devices
+}
+
+TEST_F(SamplerTest, WhoseProcessCameOrWentIsKnownToItsEvent) {
+  create();
+  machine_.with([&] { machine_.processes = {{.pid = 1}}; });
+  tick();
+  machine_.with([&] { machine_.processes = {{.pid = 2}}; });
+  tick();
+  const auto has_uid = [&](EventKind kind, const char* uid) {
+    const auto events = events_.find({.kind = kind, .uuid = "GPU-0"});
+    ASSERT_EQ(events.size(), 1u);
+    const std::pair<std::string, std::string> field{"uid", uid};
+    EXPECT_NE(std::ranges::find(events[0].fields, field), events[0].fields.end());
+  };
+  has_uid(EventKind::kProcessExit, "1001");
+  has_uid(EventKind::kProcessStart, "1002");
 }
 
 TEST_F(SamplerTest, AWallClockThatIsSetIsAnEventAndChangesNoAge) {
