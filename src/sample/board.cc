@@ -54,7 +54,6 @@ void Board::expect(const std::vector<model::Device>& devices, const Now& now) {
     entry.state = DeviceState::kLost;
     entry.state_since = now.wall;
     entry.state_since_mono = now.mono;
-    entry.is_looked_for = false;
   }
 }
 
@@ -88,7 +87,8 @@ void Board::set_state(DeviceEntry& entry, DeviceState state, const Now& now) {
   const bool is_first_look = !std::exchange(entry.is_looked_for, true);
   const std::string& uuid = entry.device->uuid;
   if (is_first_look) {
-    // A known device that is there at the start is no event; one that is missing is.
+    // A device that is there when first looked for, awake or asleep, is no event; one that is
+    // missing is.
     if (state == DeviceState::kLost) emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
     entry.state = state;
   }

@@ -77,7 +77,7 @@ class Board {
     std::optional<model::Reason> processes_absent;
     std::map<catalog::MetricId, uint64_t> event_counts;
     bool has_processes_before = false;
-    bool is_looked_for = true;  // false: only the inventory speaks of it so far
+    bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {
     std::string name;

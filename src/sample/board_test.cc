@@ -196,6 +196,13 @@ TEST_F(BoardTest, AnExpectedInstanceIsMissedWithItsGpu) {
   EXPECT_EQ(happened(), "device_lost device_lost");
 }
 
+// FAULT-079
+TEST_F(BoardTest, ADeviceThatIsFoundAsleepDidNotFallAsleep) {
+  open({}, {{{.uuid = "PCI-0000:01:00.0", .pci = "0000:01:00.0"}, DeviceState::kAsleep}});
+  EXPECT_EQ(build().devices[0].state, DeviceState::kAsleep);
+  EXPECT_EQ(happened(), "");
+}
+
 TEST_F(BoardTest, WhatStoodForADeviceThatDidNotAnswerGivesWayToIt) {
   open({}, {{{.uuid = "NVML-INDEX-0", .index = 0}, DeviceState::kLost}});
   EXPECT_EQ(build().devices.size(), 1u);
