@@ -85,12 +85,7 @@ sigset_t block_signals() {
 }
 
 void remember(store::Inventory& inventory, const model::Snapshot& snapshot) {
-  for (const model::DeviceSnapshot& device : snapshot.devices) {
-    const bool is_there = device.state != model::DeviceState::kLost;
-    if (is_there && !device.device->uuid.starts_with("PCI-")) {
-      inventory.seen(*device.device, snapshot.wall);
-    }
-  }
+  inventory.note(snapshot);
   if (!inventory.needs_save()) return;
   if (const Status saved = inventory.save(); !saved.ok()) log::warning("{}", saved.message());
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "collect/nvml/descriptor_limit.h"
 #include "collect/nvml/nvml_source.h"
 #include "collect/nvml/return_code.h"
