@@ -104,6 +104,15 @@ TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
   EXPECT_EQ(client.read_reply()->status, 503);
 }
 
+TEST_F(ServerTest, EmptyLinesBeforeARequestArePassedOver) {
+  start();
+  TestClient client(address_);
+  client.send("\r\nPOST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi\r\n");
+  EXPECT_EQ(client.read_reply()->status, 405);
+  client.send("\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.read_reply()->body, "ok\n");
+}
+
 TEST_F(ServerTest, OldClientsAndThoseWhoSaySoAreClosedAfterTheAnswer) {
   start();
   TestClient old(address_);
