@@ -106,7 +106,7 @@ class Daemon {
     const Status started = start();
     if (!started.ok()) {
       print(stderr, "gpusight: " + started.message());
-      return 1;
+      return started.code() == Code::kInvalidArgument ? cli::kExitUsage : cli::kExitEnvironment;
     }
     announce();
     wait_for_end(signals);
