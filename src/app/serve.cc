@@ -137,8 +137,10 @@ class Daemon {
       listen.push_back(config::address_text(address));
     }
     const std::string& socket = config_.get<OptionId::kSocket>();
+    using Socket = serve::Server::Options::Socket;
     return {.listen = listen,
             .socket_path = socket.empty() ? host_.paths.socket : socket,
+            .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
             .hub = &machine_->hub(),
             .head = &machine_->head(),
             .events = &machine_->events(),
@@ -154,6 +156,9 @@ class Daemon {
     }
     if (!server_->socket_path().empty()) {
       print(stdout, say(MessageId::kServeSocket, lang_, {server_->socket_path()}));
+    } else if (!server_->no_socket_because().empty()) {
+      print(stderr,
+            "gpusight: " + say(MessageId::kServeNoSocket, lang_, {server_->no_socket_because()}));
     }
   }
 

@@ -242,6 +242,26 @@ TEST_F(ServerTest, TwoServersDoNotShareAnAddress) {
   EXPECT_EQ(TestClient(path).get("/healthz", "")->status, 200);
 }
 
+// FAULT-127
+TEST_F(ServerTest, ASocketWhosePlaceCannotBeWrittenIsDoneWithoutUnlessItIsNeeded) {
+  options_.socket_path = "/proc/none/gpusight.sock";
+  EXPECT_THAT(Server::create(options_).status().message(),
+              HasSubstr("cannot listen on /proc/none"));
+  options_.socket = Server::Options::Socket::kIfPossible;
+  start();
+  EXPECT_EQ(server_->socket_path(), "");
+  EXPECT_THAT(server_->no_socket_because(), HasSubstr("cannot listen on /proc/none"));
+  EXPECT_EQ(TestClient(address_).get("/healthz")->status, 200);
+}
+
+TEST_F(ServerTest, ASocketThatIsDoneWithoutIsNotTakenFromAnother) {
+  start();
+  Server::Options other = options_;
+  other.listen = {"127.0.0.1:0"};
+  other.socket = Server::Options::Socket::kIfPossible;
+  EXPECT_THAT(Server::create(other).status().message(), HasSubstr("another gpusight answers"));
+}
+
 json message_of(const std::optional<TestClient::Frame>& frame) {
   if (!frame) return nullptr;
   return json::parse(frame->opcode == 2 ? gunzip(frame->payload) : frame->payload);
