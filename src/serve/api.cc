@@ -78,9 +78,7 @@ std::optional<Response> check_origin(const Request& request) {
     return error_response(421, "wrong_host",
                           "this server answers to localhost, 127.0.0.1 and [::1] only");
   }
-  const bool only_reads = request.method == "GET" || request.method == "HEAD";
-  if (request.has_origin && (request.is_upgrade || !only_reads) &&
-      !is_same_origin(request.origin, request.host)) {
+  if (request.has_origin && !is_same_origin(request.origin, request.host)) {
     return error_response(403, "wrong_origin", "requests from other sites are refused");
   }
   return std::nullopt;

@@ -137,7 +137,7 @@ TEST_F(ApiTest, ForeignHostsAreMisdirected) {
   EXPECT_EQ(api_.handle(r).status, 421u);
 }
 
-TEST_F(ApiTest, PagesOfOtherSitesGetNoStreamAndMayNotWrite) {
+TEST_F(ApiTest, PagesOfOtherSitesGetNothing) {
   Request r = request("/api/gpusight/v1/live");
   r.is_upgrade = true;
   EXPECT_EQ(api_.handle(r).status, 101u);
@@ -149,10 +149,19 @@ TEST_F(ApiTest, PagesOfOtherSitesGetNoStreamAndMayNotWrite) {
   r.origin = "http://localhost:9780";
   EXPECT_EQ(api_.handle(r).status, 101u);
   r.is_upgrade = false;
-  r.origin = "http://example.org";
   EXPECT_EQ(api_.handle(r).status, 426u);
-  r.method = "POST";
-  EXPECT_EQ(api_.handle(r).status, 403u);
+  for (const auto* path : {"/api/gpusight/v1/snapshot", "/metrics", "/"}) {
+    r = request(path);
+    r.has_origin = true;
+    r.origin = "http://localhost:9780";
+    EXPECT_EQ(api_.handle(r).status, 200u) << path;
+    for (const auto* origin : {"http://example.org", "http://localhost:9781", "null"}) {
+      r.origin = origin;
+      EXPECT_EQ(api_.handle(r).status, 403u) << path << " " << origin;
+    }
+    r.is_local_socket = true;  // where no browser comes from
+    EXPECT_EQ(api_.handle(r).status, 200u) << path;
+  }
 }
 
 TEST_F(ApiTest, UnknownPathsAndMethodsAreTold) {
