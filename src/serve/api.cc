@@ -38,7 +38,7 @@ constexpr Route kRoutes[] = {
      Route::Query::kIgnored},
     {"/readyz",
      &Api::readyz,
-     "503 until the first snapshot is there",
+     "503 until every source was looked at once, at most ten seconds",
      "text/plain",
      {},
      Route::Query::kIgnored},
@@ -145,6 +145,18 @@ EventQuery read_event_query(const Parameters& parameters) {
   return query;
 }
 
+// The first ticks may come before a driver's library has opened: whoever reads devices then finds
+// none. One that hangs while it opens is waited for only so long.
+bool is_ready(const model::Snapshot& snapshot) {
+  constexpr Duration kLongEnough = std::chrono::seconds(10);
+  if (snapshot.sequence == 0) return false;
+  const bool all_looked_at =
+      std::ranges::none_of(snapshot.sources, [](const model::SourceStatus& source) {
+        return source.phase == model::SourcePhase::kStarting;
+      });
+  return all_looked_at || snapshot.interval * static_cast<int64_t>(snapshot.sequence) > kLongEnough;
+}
+
 // The newest that match and that the caller may see.
 std::vector<model::Event> visible_events(const store::EventLog& log, store::EventFilter filter,
                                          const model::Caller& caller) {
@@ -213,11 +225,11 @@ Response Api::healthz(const Request&) {
 }
 
 Response Api::readyz(const Request&) {
-  const bool ready = options_.hub->latest()->sequence > 0;
+  const bool ready = is_ready(*options_.hub->latest());
   return {.status = ready ? 200U : 503U,
           .content_type = kPlain,
           .headers = {{"Cache-Control", "no-store"}},
-          .body = Body::constant(ready ? "ready\n" : "waiting for the first snapshot\n")};
+          .body = Body::constant(ready ? "ready\n" : "waiting for the first reading\n")};
 }
 
 Response Api::constant_document(const Request& request, Rendered& cache, std::string text) const {

@@ -58,6 +58,18 @@ TEST_F(ApiTest, EveryRouteOfTheTableAnswersAndIsDescribed) {
   EXPECT_EQ(described["paths"]["/api/gpusight/v1/events"]["get"]["parameters"].size(), 5u);
 }
 
+TEST_F(ApiTest, ReadinessWaitsForEverySourceButNotForOneThatHangs) {
+  model::SourceStatus nvml{.name = "nvml", .phase = model::SourcePhase::kStarting};
+  const model::SourceStatus host{.name = "host", .phase = model::SourcePhase::kRunning};
+  hub_.publish(snapshot_of({.sequence = 1, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 503u);
+  hub_.publish(snapshot_of({.sequence = 11, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 200u);
+  nvml.phase = model::SourcePhase::kAbsent;
+  hub_.publish(snapshot_of({.sequence = 2, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 200u);
+}
+
 // FAULT-040
 TEST_F(ApiTest, HealthDoesNotDependOnReadingsReadinessDoes) {
   EXPECT_EQ(get("/healthz").status, 200u);
