@@ -48,7 +48,11 @@ bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
       if ((wanted.types & nvmlEventTypeXidCriticalError) == 0 || !one.hits_gpu(wanted.gpu))
         continue;
       if (at > t || at < wanted.since) continue;
-      std::string key = one.identity + '@' + std::to_string(at) + '@' + std::to_string(wanted.gpu);
+      // One whose line was taken out meanwhile is still the same event.
+      std::string_view identity = one.identity;
+      if (identity.starts_with(kEnded)) identity.remove_prefix(kEnded.size());
+      std::string key(identity);
+      key += '@' + std::to_string(at) + '@' + std::to_string(wanted.gpu);
       const auto& had = set.delivered;
       if (std::find(had.begin(), had.end(), key) != had.end()) continue;
       set.delivered.push_back(std::move(key));

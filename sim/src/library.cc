@@ -210,7 +210,7 @@ void Library::apply_control(const Control& control, double t) {
                          old.fault.kind == FaultKind::kXid;
     if (still || !lasting) continue;
     old.fault.until = std::min(old.fault.until, t);
-    old.identity = "ended|" + old.identity;
+    if (!old.identity.starts_with(kEnded)) old.identity.insert(0, kEnded);
     faults.push_back(std::move(old));
   }
   rebuild(std::move(faults));

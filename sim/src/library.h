@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine.h"
@@ -20,6 +21,9 @@
 #include "scenario.h"
 
 namespace gpusight::sim {
+
+// In front of the identity of a fault that was taken out of its file and yet lasts.
+inline constexpr std::string_view kEnded = "ended|";
 
 // A fault with what it has done so far.
 struct LiveFault {

@@ -281,6 +281,9 @@ TEST_F(FaultTest, AnXidReachesWhoRegisteredBefore) {
   EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 30U), NVML_ERROR_TIMEOUT);
   control("[[fault]]\nkind = \"xid\"\ncode = 31\ngpu = [1, 2]\nid = 2\n");
   EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 500U), NVML_SUCCESS);
+  EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 100U), NVML_ERROR_TIMEOUT);
+  control("");
+  EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 100U), NVML_ERROR_TIMEOUT);
   EXPECT_EQ(get<int()>("gpusight_sim_open_event_sets")(), 1);
   EXPECT_EQ(call("nvmlEventSetFree", set), NVML_SUCCESS);
   EXPECT_EQ(call("nvmlEventSetFree", set), NVML_ERROR_INVALID_ARGUMENT);

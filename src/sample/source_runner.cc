@@ -47,6 +47,7 @@ struct SourceRunner::Core {
   std::vector<std::shared_ptr<LaneRunner>> lanes GUARDED_BY(mutex);
   std::optional<collect::Verdict> loss GUARDED_BY(mutex);
   Duration idle_for GUARDED_BY(mutex){};
+  bool has_opened GUARDED_BY(mutex) = false;  // and its lanes can be asked
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
@@ -87,6 +88,8 @@ void SourceRunner::Core::open() {
     say_status();
   }
   if (generation) start_lanes(number);
+  MutexLock lock(mutex);
+  has_opened = true;
 }
 
 void SourceRunner::Core::say_status() {
@@ -247,7 +250,7 @@ void SourceRunner::report_idle(Duration idle_for) {
 
 bool SourceRunner::is_opened() const {
   MutexLock lock(core_->mutex);
-  return core_->news.generation > 0;
+  return core_->has_opened;
 }
 
 void SourceRunner::stop() {

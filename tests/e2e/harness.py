@@ -247,13 +247,21 @@ class Daemon:
             if self.process.poll() is not None:
                 raise RuntimeError(f"serve left with {self.process.returncode}:\n{self.log()}")
             with contextlib.suppress(OSError, http.client.HTTPException):
-                return self.get("/readyz").status == 200
+                return self.get("/readyz").status == 200 and self.has_read()
             return False
 
         try:
             wait_until(is_ready, within, what="/readyz")
         except TimeoutError as error:
             raise TimeoutError(f"{error}; it said:\n{self.log()}") from None
+
+    def has_read(self):
+        """It answers already while sources are being opened; most tests want the first readings."""
+        snapshot = self.snapshot()
+        opened = all(source["phase"] != "starting" for source in snapshot["sources"])
+        return bool(snapshot["sources"]) and opened and not any(
+            reason == "warming_up" for device in snapshot["devices"]
+            for name, reason in device["reasons"].items() if name == "gpu_temperature_celsius")
 
     def connection(self, timeout=10.0):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
@@ -406,9 +414,13 @@ class Tree:
         link = os.path.join(self.folder, "sys/bus/pci/devices", address)
         os.symlink(f"../../../devices/pci0000:00/0000:00:01.0/{address}", link)
         if driver:
-            os.makedirs(os.path.join(self.folder, "sys/bus/pci/drivers", driver), exist_ok=True)
-            os.symlink(f"../../../../bus/pci/drivers/{driver}", os.path.join(self.folder, base, "driver"))
+            self.bind(base, driver)
         return base
+
+    def bind(self, base, driver):
+        """Gives the device at `base` (as pci_device() returned it) a driver."""
+        os.makedirs(os.path.join(self.folder, "sys/bus/pci/drivers", driver), exist_ok=True)
+        os.symlink(f"../../../../bus/pci/drivers/{driver}", os.path.join(self.folder, base, "driver"))
 
     def nvidia_driver(self, version="580.105.08"):
         self.write("proc/driver/nvidia/version",

@@ -121,7 +121,7 @@ class Reasons(Case):
         tree.pci_device(driver="nvidia")
         tree.nvidia_driver()
         message, text = self.reason(tree, nvml=SIM_LIBRARY,
-                                    control='[[fault]]\nkind = "init_fails"\ncode = "OPERATING_SYSTEM"\n')
+                                    control='[[fault]]\nkind = "init_fails"\ncode = "MEMORY"\n')
         self.assertEqual(message, "nvml.init_failed")
         self.assertNotIn("{0}", text)
 

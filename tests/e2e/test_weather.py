@@ -11,6 +11,14 @@ def fresh(device, metric="gpu_utilization_ratio"):
     return value is not None and metric not in device["stale"]
 
 
+def of_self(snapshot, metric, source="nvml"):
+    return (snapshot["self"]["metrics"][metric] or {}).get(source) or 0
+
+
+def generations_of(snapshot):
+    return of_self(snapshot, "gpusight_driver_generations_total")
+
+
 class Blocked(Case):
     # FAULT-040
     def test_a_blocked_call_on_one_gpu_leaves_the_others_fresh(self):
@@ -83,6 +91,7 @@ class Blocked(Case):
             except OSError:
                 return False
         wait_until(answers, 15, what="/healthz")
+        wait_until(lambda: server.snapshot()["sources"], 10, what="a first snapshot")
         self.assertIn(server.source()["phase"], ("starting", "stuck"))
         code, seconds = server.stop()
         self.assertEqual(code, 0)
@@ -140,22 +149,26 @@ class Lost(Case):
     # FAULT-043
     def test_a_reloaded_driver_is_opened_again(self):
         server = self.daemon()
-        generations = server.snapshot()["self"]["metrics"]["gpusight_driver_generations_total"]
+        generations = generations_of(server.snapshot())
         server.control('[[fault]]\nkind = "driver_reload"\nfor = 3\n')
 
         def reopened():
             snapshot = server.snapshot()
-            now = snapshot["self"]["metrics"]["gpusight_driver_generations_total"]
-            return now and now > (generations or 0) and all(fresh(d) for d in snapshot["devices"]) and \
-                len(snapshot["devices"]) == 8
+            return (generations_of(snapshot) > generations and len(snapshot["devices"]) == 8
+                    and all(fresh(d) for d in snapshot["devices"]))
+
         wait_until(reopened, 60, every=0.3, what="a new generation with fresh values")
 
     # FAULT-042
-    def test_a_driver_that_comes_after_the_daemon_is_found(self):
-        server = self.daemon(control='[[fault]]\nkind = "init_fails"\n')
-        self.assertEqual(server.snapshot()["devices"], [])
+    def test_a_driver_that_is_loaded_after_the_daemon_started_is_found(self):
+        tree = self.tree()
+        base = tree.pci_device("0000:1b:00.0")
+        server = self.daemon(root=tree.folder, control='[[fault]]\nkind = "init_fails"\n')
+        self.assertEqual(server.source()["message"], "nvml.no_driver")
         server.control("")
-        wait_until(lambda: len(server.snapshot()["devices"]) == 8, 90, every=0.5, what="the devices")
+        tree.nvidia_driver()
+        tree.bind(base, "nvidia")
+        wait_until(lambda: server.snapshot()["devices"], 90, every=0.5, what="the device")
 
     # FAULT-043
     def test_a_version_mismatch_is_told_with_what_to_do(self):
@@ -195,15 +208,15 @@ class Nonsense(Case):
     # FAULT-010
     def test_an_impossible_utilisation_is_dropped_and_counted_never_clamped(self):
         server = self.daemon()
-        before = server.snapshot()["self"]["metrics"]["gpusight_implausible_readings_total"] or 0
+        before = of_self(server.snapshot(), "gpusight_implausible_readings_total")
         server.control(self.value_fault("nvmlDeviceGetUtilizationRates", "gpu", 808334905) +
                        '[[fault]]\nkind = "return"\nfunction = "nvmlDeviceGetSamples"\n'
                        'gpu = 0\ncode = "NOT_SUPPORTED"\n')
 
         def dropped():
             snapshot = server.snapshot()
-            counted = snapshot["self"]["metrics"]["gpusight_implausible_readings_total"]
-            return counted and counted > before and not fresh(snapshot["devices"][0])
+            counted = of_self(snapshot, "gpusight_implausible_readings_total")
+            return counted > before and not fresh(snapshot["devices"][0])
         wait_until(dropped, 10, what="the drop")
         device = server.device(0)
         value = device["metrics"]["gpu_utilization_ratio"]
