@@ -41,7 +41,8 @@ enum class MessageId : uint16_t {
   kHelpDefault, kHelpOneOf, kHelpFromTo, kHelpSources, kHelpMore, kHelpHelp, kHelpVersion,
   kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
   kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
-  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoPage, kNoDevices, kNothingToShow,
+  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoSocket, kServeNoPage, kNoDevices,
+  kNothingToShow,
   // one-shot views of the command line
   kViewSimulated, kViewAbsentLine, kViewAbsentMore, kViewStaleLine, kViewSourceLine, kViewSince,
   kViewHostPid, kViewOneGpu, kViewGpus, kViewUpDays, kViewUpHours, kViewLoad, kViewUp, kViewDriver,

@@ -1,5 +1,5 @@
 // THE table of metrics. To add one: an enumerator in metric_ids.h at the same place, a row here,
-// and a sink.set() in the source that reads it; the checks at the end stop the build when a row is
+// and a report.set() in the source that reads it; the checks at the end stop the build when a row is
 // unsound.
 #include "catalog/metric.h"
 

@@ -141,6 +141,14 @@ TEST_F(StatusCommand, AMetricWithLabelsNamedWithoutOneIsAColumnForEach) {
             "gpu_clock_limit_hertz\r\n210000000,210000000,0.3,\r\n");
 }
 
+TEST_F(StatusCommand, AColumnNamedTwiceStandsOnce) {
+  const std::string query = "index,gpu_clock_hertz,gpu_clock_hertz{sm},index";
+  EXPECT_EQ(run({"status", "--query", query, "--json"}), kExitOk);
+  EXPECT_EQ(out_,
+            "[{\"index\":0,\"gpu_clock_hertz{graphics}\":210000000,"
+            "\"gpu_clock_hertz{sm}\":210000000}]\n");
+}
+
 TEST_F(StatusCommand, UnknownColumnsAreAUsageErrorWithTheNearest) {
   EXPECT_EQ(run({"status", "--query", "gpu_power_wats"}), kExitUsage);
   EXPECT_EQ(err_,
