@@ -93,12 +93,23 @@ bool Call::concerned(const LiveFault& one, Faults which) const {
   return has_gpu_ && one.hits_gpu(target_.gpu);
 }
 
-nvmlReturn_t Call::delays_and_returns(Faults which) {
+void Call::delays(Faults which) {
   for (const LiveFault& one : plan_->faults) {
     if (!concerned(one, which)) continue;
     if (one.fault.kind == FaultKind::kLatency) pause(one.fault.seconds, nullptr);
     if (one.fault.kind == FaultKind::kBlock && one.strikes()) pause(one.fault.seconds, &one);
   }
+}
+
+void Call::delay_session() {
+  plan_ = library().plan();
+  if (plan_ == nullptr) return;
+  t_ = library().now(*plan_);
+  delays(Faults::kAll);
+}
+
+nvmlReturn_t Call::delays_and_returns(Faults which) {
+  delays(which);
   nvmlReturn_t code = NVML_SUCCESS;
   if (session_dead(&code)) return code;
   for (const LiveFault& one : plan_->faults) {

@@ -82,7 +82,9 @@ std::string nvml_version(const Scenario& scenario) {
 
 nvmlReturn_t session(Fn fn) {
   library().count(fn, -1);
-  return library().init();
+  const nvmlReturn_t code = library().init();
+  Call(fn).delay_session();
+  return code;
 }
 
 }  // namespace

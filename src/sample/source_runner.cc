@@ -50,7 +50,8 @@ struct SourceRunner::Core {
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
-  void start_lanes(uint64_t number);
+  uint64_t next_generation() const;
+  std::vector<std::shared_ptr<LaneRunner>> start_lanes(uint64_t number);
   // True when all lane threads are gone and the generation is closed; false when asked to stop
   // first.
   bool close();
@@ -71,22 +72,28 @@ void SourceRunner::Core::open() {
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);
-  uint64_t number = 0;
-  {
-    MutexLock lock(mutex);
-    number = ++news.generation;
-    news.status = std::move(opened.status);
-    news.opened = true;
-    news.untouched = std::move(opened.untouched);
-    news.devices.clear();
-    if (generation) {
-      news.devices.assign(generation->devices().begin(), generation->devices().end());
-    }
-    loss.reset();
-    idle_for = {};
-    say_status();
+  const uint64_t number = next_generation();
+  std::vector<std::shared_ptr<LaneRunner>> started;
+  if (generation) started = start_lanes(number);
+  // Together: who sees the generation finds its lanes too.
+  MutexLock lock(mutex);
+  lanes = std::move(started);
+  news.generation = number;
+  news.status = std::move(opened.status);
+  news.opened = true;
+  news.untouched = std::move(opened.untouched);
+  news.devices.clear();
+  if (generation) {
+    news.devices.assign(generation->devices().begin(), generation->devices().end());
   }
-  if (generation) start_lanes(number);
+  loss.reset();
+  idle_for = {};
+  say_status();
+}
+
+uint64_t SourceRunner::Core::next_generation() const {
+  MutexLock lock(mutex);
+  return news.generation + 1;
 }
 
 void SourceRunner::Core::say_status() {
@@ -99,7 +106,7 @@ void SourceRunner::Core::say_status() {
   said = std::move(text);
 }
 
-void SourceRunner::Core::start_lanes(uint64_t number) {
+std::vector<std::shared_ptr<LaneRunner>> SourceRunner::Core::start_lanes(uint64_t number) {
   std::vector<std::shared_ptr<LaneRunner>> started;
   for (const auto& lane : generation->lanes()) {
     started.push_back(LaneRunner::start({.generation = generation,
@@ -110,8 +117,7 @@ void SourceRunner::Core::start_lanes(uint64_t number) {
                                          .generation_number = number,
                                          .source_number = options.number}));
   }
-  MutexLock lock(mutex);
-  lanes = std::move(started);
+  return started;
 }
 
 bool SourceRunner::Core::lanes_finished() const {
