@@ -269,8 +269,9 @@ constexpr MetricRow kMetrics[] = {
         .group = Group::kPower,
         .brief = {"Power", "功率"},
         .help = {"Board power: difference of the energy counter over at least a second, else the "
-                 "driver's average.",
-                 "板卡功率：由能量计数器至少一秒的差值得出，否则取驱动平均值。"},
+                 "driver's average, else what its samples or its instant reading say.",
+                 "板卡功率：由能量计数器至少一秒的差值得出，否则取驱动平均值，再否则取其样本或瞬时读"
+                 "数。"},
         .elsewhere = {.otel = "hw.power"},
     },
     {

@@ -103,9 +103,9 @@ std::string date_time_text(WallTime time, TimeZone zone) {
 std::string clock_text(WallTime time, WallTime now, TimeZone zone) {
   const std::tm t = broken_down(time, zone);
   const std::tm today = broken_down(now, zone);
-  const std::string clock = two(t.tm_hour) + ":" + two(t.tm_min);
+  std::string clock = two(t.tm_hour) + ":" + two(t.tm_min);
   if (t.tm_yday == today.tm_yday && t.tm_year == today.tm_year) return clock;
-  const std::string date = two(t.tm_mon + 1) + "-" + two(t.tm_mday) + " " + clock;
+  std::string date = two(t.tm_mon + 1) + "-" + two(t.tm_mday) + " " + clock;
   if (t.tm_year == today.tm_year || now - time < std::chrono::hours(24 * 180)) return date;
   return std::to_string(t.tm_year + 1900) + "-" + date;
 }

@@ -12,7 +12,6 @@
 namespace gpusight::cli {
 namespace {
 
-using catalog::Lang;
 using catalog::MessageId;
 using catalog::MetricRow;
 

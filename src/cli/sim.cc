@@ -115,19 +115,28 @@ Status check_scenario(const std::string& library, const std::string& scenario, L
   return {Code::kInvalidArgument, clean_text(problem, 1024)};
 }
 
+// As exec wants them; valid as long as the texts stand.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // Replaces this process. `command` is not empty.
 int execute(std::vector<std::string> command, const Machine& machine,
             const platform::Environment& environment, Lang lang, Io& io) {
   // Ourselves, not whatever gpusight the PATH has: a build tree tries what it built.
   const std::string program = command[0] == "gpusight" ? machine.executable : command[0];
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
   std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
-  std::vector<char*> pointers;
-  for (std::string& variable : variables) pointers.push_back(variable.data());
-  pointers.push_back(nullptr);
+  variables.reserve(environment.size());
+  for (const auto& [name, value] : environment) {
+    variables.push_back(name);
+    variables.back().append("=").append(value);
+  }
+  std::vector<char*> words = pointers_to(command);
+  std::vector<char*> pointers = pointers_to(variables);
   ::execvpe(program.c_str(), words.data(), pointers.data());
   const int error = errno;
   io.err("gpusight: " +
@@ -162,7 +171,8 @@ std::vector<Scenario> scenarios(const Machine& machine) {
     if (!file.ends_with(kEnding)) continue;
     const std::string name = clean_text(file.substr(0, file.size() - kEnding.size()));
     if (std::ranges::find(all, name, &Scenario::name) != all.end()) continue;
-    const std::string path = folder + "/" + file;
+    std::string path = folder;
+    path.append("/").append(file);
     all.push_back({.name = name, .path = path, .title = title_of(path)});
   }
   return all;

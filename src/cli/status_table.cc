@@ -1,6 +1,7 @@
 #include "cli/status_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/display_width.h"
 #include "cli/status_parts.h"
@@ -9,7 +10,6 @@
 namespace gpusight::cli {
 namespace {
 
-using catalog::Lang;
 using catalog::MessageId;
 using catalog::MetricId;
 using model::DeviceSnapshot;
@@ -27,7 +27,7 @@ constexpr size_t kOwnersWanted = 34;  // columns that must be left for owners be
 constexpr size_t kBarCells = 10;
 
 std::string bar_text(double ratio) {
-  auto full = static_cast<size_t>(std::clamp(ratio, 0.0, 1.0) * kBarCells + 0.5);
+  auto full = static_cast<size_t>(std::lround(std::clamp(ratio, 0.0, 1.0) * kBarCells));
   // All full and all empty are kept for what is shown as 100 % and 0 %.
   if (full == kBarCells && ratio < 0.995) --full;
   if (full == 0 && ratio >= 0.005) ++full;

@@ -77,7 +77,8 @@ std::string bash() {
         out += head + "COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n";
         break;
       case Values::kWords:
-        out += head + "COMPREPLY=($(compgen -W '" + words + "' -- \"$cur\")); return ;;\n";
+        out.append(head).append("COMPREPLY=($(compgen -W '").append(words);
+        out += "' -- \"$cur\")); return ;;\n";
         break;
     }
   }
@@ -156,7 +157,7 @@ std::string fish() {
            quoted(row.brief.en) + "'\n";
     const std::string seen = "complete -c gpusight -n '__fish_seen_subcommand_from " + name + "'";
     const std::string words = words_of(row);
-    if (!words.empty()) out += seen + " -a '" + words + "'\n";
+    if (!words.empty()) out.append(seen).append(" -a '").append(words).append("'\n");
     out += seen + " -l help -s h\n";
     for (const OptionRow& o : kOptions) {
       if (!takes(row.id, o)) continue;

@@ -124,11 +124,12 @@ class Reader {
     add(line, MessageId::kConfigBadValue, "", {path, clean_text(shown(node), 64), why});
   }
 
-  void add(int64_t line, MessageId id, const std::string& more, std::vector<std::string> rest) {
+  void add(int64_t line, MessageId id, const std::string& more,
+           const std::vector<std::string>& rest) {
     constexpr size_t kMost = 20;  // enough to mend a file by; a wrong file altogether has thousands
     if (faults_.size() >= kMost) return;
     std::vector<std::string> arguments{name_, std::to_string(line)};
-    for (std::string& argument : rest) arguments.push_back(clean_text(argument));
+    for (const std::string& argument : rest) arguments.push_back(clean_text(argument));
     faults_.push_back({line, catalog::format_message(id, lang_, arguments) + more});
   }
 

@@ -14,6 +14,8 @@ using nlohmann::json;
 constexpr size_t kLongestDocument = 64 << 20;
 constexpr double kLastSecond = 9e9;  // what a 64-bit count of nanoseconds holds
 constexpr double kLargestWhole = 9007199254740992.0;
+constexpr double kMostBytes = 281474976710656.0;  // of one process: 256 TiB
+constexpr double kMostTotalBytes = 1e18;          // of all that a document may list
 
 // Reads members of one object of the document; the first that does not fit is kept as the error.
 class Fields {
@@ -155,16 +157,16 @@ Samples read_samples(const Fields& subject, catalog::Scope scope) {
 }
 
 Process read_process(const Fields& from) {
-  const auto value = [&from](std::string_view key, double most) {
-    const auto number = from.number(key, 0, most);
-    return number ? Value::fresh(*number, {}, {}, 0) : Value::absent(Reason::kUnknown);
-  };
   Process process;
   process.pid = static_cast<int64_t>(from.whole("pid").value_or(0));
   process.start_ticks = from.whole("start_ticks").value_or(0);
   process.type = from.one_of("type", &find_process_type, ProcessType::kCompute);
-  process.memory_bytes = value("memory_bytes", kLargestWhole);
-  process.utilization_ratio = value("utilization_ratio", 1);
+  const auto memory = from.whole("memory_bytes", kMostBytes);
+  process.memory_bytes = memory ? Value::fresh(static_cast<double>(*memory), {}, {}, 0)
+                                : Value::absent(Reason::kUnknown);
+  const auto share = from.number("utilization_ratio", 0, 1);
+  process.utilization_ratio =
+      share ? Value::fresh(*share, {}, {}, 0) : Value::absent(Reason::kUnknown);
   process.gpu_instance = from.small("gpu_instance");
   process.compute_instance = from.small("compute_instance");
   process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
@@ -177,24 +179,30 @@ Process read_process(const Fields& from) {
 
 // The document tells totals over all processes; what the listed ones do not explain is hidden.
 std::vector<UserTotal> read_hidden_users(const Fields& from, const DeviceSnapshot& device) {
-  std::vector<UserTotal> hidden;
-  const std::vector<UserTotal> listed = totals_by_user(device);
+  std::vector<UserTotal> told;
   from.each("users", [&](const Fields& user) {
+    const auto memory = user.whole("memory_bytes", kMostTotalBytes);
     UserTotal total{.user = user.text("user"),
                     .uid = user.small("uid"),
-                    .processes = user.whole("processes").value_or(0),
-                    .memory_bytes = user.number("memory_bytes", 0, kLargestWhole)};
-    for (const UserTotal& seen : listed) {
-      if (seen.uid != total.uid || seen.user != total.user) continue;
-      total.processes -= std::min(total.processes, seen.processes);
-      if (!total.memory_bytes || !seen.memory_bytes) {
+                    .processes = user.whole("processes").value_or(0)};
+    if (memory) total.memory_bytes = static_cast<double>(*memory);
+    add_to_totals(told, total);
+  });
+  const std::vector<UserTotal> listed = totals_by_user(device);
+  std::vector<UserTotal> hidden;
+  for (UserTotal& total : told) {
+    const auto seen = std::ranges::find_if(
+        listed, [&](const UserTotal& other) { return is_same_user(total, other); });
+    if (seen != listed.end()) {
+      total.processes -= std::min(total.processes, seen->processes);
+      if (!total.memory_bytes || !seen->memory_bytes) {
         total.memory_bytes.reset();
       } else {
-        *total.memory_bytes = std::max(0.0, *total.memory_bytes - *seen.memory_bytes);
+        *total.memory_bytes = std::max(0.0, *total.memory_bytes - *seen->memory_bytes);
       }
     }
     if (total.processes > 0) hidden.push_back(std::move(total));
-  });
+  }
   return hidden;
 }
 

@@ -7,11 +7,6 @@
 namespace gpusight::model {
 namespace {
 
-bool is_same_user(const UserTotal& a, const UserTotal& b) {
-  if (a.uid || b.uid) return a.uid == b.uid;
-  return a.user == b.user;
-}
-
 bool comes_first(const UserTotal& a, const UserTotal& b) {
   if (a.memory_bytes != b.memory_bytes) {
     return a.memory_bytes.value_or(-1) > b.memory_bytes.value_or(-1);
@@ -21,6 +16,11 @@ bool comes_first(const UserTotal& a, const UserTotal& b) {
 }
 
 }  // namespace
+
+bool is_same_user(const UserTotal& a, const UserTotal& b) {
+  if (a.uid || b.uid) return a.uid == b.uid;
+  return a.user == b.user;
+}
 
 void add_to_totals(std::vector<UserTotal>& totals, const UserTotal& more) {
   const auto same = std::ranges::find_if(

@@ -26,6 +26,9 @@ struct UserTotal {
 // processes that are listed and those that are hidden.
 std::vector<UserTotal> totals_by_user(const DeviceSnapshot& device);
 
+// By uid where either has one, else by name.
+bool is_same_user(const UserTotal& a, const UserTotal& b);
+
 // Adds `more` to the total of the same user, or as a new one.
 void add_to_totals(std::vector<UserTotal>& totals, const UserTotal& more);
 

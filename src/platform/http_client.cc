@@ -149,7 +149,7 @@ Result<std::string> request_text(const HttpRequest& request) {
               request.target.starts_with('/') && request.target.find(' ') == std::string::npos;
   for (const auto& [name, value] : request.headers) {
     safe = safe && is_header_safe(name) && is_header_safe(value);
-    text += name + ": " + value + "\r\n";
+    text.append(name).append(": ").append(value).append("\r\n");
   }
   if (!safe) return Status(Code::kInvalidArgument, "a request has a line break or no path");
   return text + "\r\n";

@@ -29,7 +29,7 @@ std::string below(const std::string& folder, std::string_view rest) {
 // $NAME/gpusight, else ~/FALLBACK/gpusight.
 std::string user_folder(const Environment& environment, std::string_view name,
                         std::string_view fallback) {
-  const std::string named = below(folder(environment, name), "/gpusight");
+  std::string named = below(folder(environment, name), "/gpusight");
   if (!named.empty() || fallback.empty()) return named;
   return below(folder(environment, "HOME"), std::string(fallback) + "/gpusight");
 }

@@ -47,11 +47,11 @@ struct SourceRunner::Core {
   std::vector<std::shared_ptr<LaneRunner>> lanes GUARDED_BY(mutex);
   std::optional<collect::Verdict> loss GUARDED_BY(mutex);
   Duration idle_for GUARDED_BY(mutex){};
+  bool has_opened GUARDED_BY(mutex) = false;  // and its lanes can be asked
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
-  uint64_t next_generation() const;
-  std::vector<std::shared_ptr<LaneRunner>> start_lanes(uint64_t number);
+  void start_lanes(uint64_t number);
   // True when all lane threads are gone and the generation is closed; false when asked to stop
   // first.
   bool close();
@@ -72,28 +72,24 @@ void SourceRunner::Core::open() {
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);
-  const uint64_t number = next_generation();
-  std::vector<std::shared_ptr<LaneRunner>> started;
-  if (generation) started = start_lanes(number);
-  // Together: who sees the generation finds its lanes too.
-  MutexLock lock(mutex);
-  lanes = std::move(started);
-  news.generation = number;
-  news.status = std::move(opened.status);
-  news.opened = true;
-  news.untouched = std::move(opened.untouched);
-  news.devices.clear();
-  if (generation) {
-    news.devices.assign(generation->devices().begin(), generation->devices().end());
+  uint64_t number = 0;
+  {
+    MutexLock lock(mutex);
+    number = ++news.generation;
+    news.status = std::move(opened.status);
+    news.opened = true;
+    news.untouched = std::move(opened.untouched);
+    news.devices.clear();
+    if (generation) {
+      news.devices.assign(generation->devices().begin(), generation->devices().end());
+    }
+    loss.reset();
+    idle_for = {};
+    say_status();
   }
-  loss.reset();
-  idle_for = {};
-  say_status();
-}
-
-uint64_t SourceRunner::Core::next_generation() const {
+  if (generation) start_lanes(number);
   MutexLock lock(mutex);
-  return news.generation + 1;
+  has_opened = true;
 }
 
 void SourceRunner::Core::say_status() {
@@ -106,7 +102,7 @@ void SourceRunner::Core::say_status() {
   said = std::move(text);
 }
 
-std::vector<std::shared_ptr<LaneRunner>> SourceRunner::Core::start_lanes(uint64_t number) {
+void SourceRunner::Core::start_lanes(uint64_t number) {
   std::vector<std::shared_ptr<LaneRunner>> started;
   for (const auto& lane : generation->lanes()) {
     started.push_back(LaneRunner::start({.generation = generation,
@@ -117,7 +113,8 @@ std::vector<std::shared_ptr<LaneRunner>> SourceRunner::Core::start_lanes(uint64_
                                          .generation_number = number,
                                          .source_number = options.number}));
   }
-  return started;
+  MutexLock lock(mutex);
+  lanes = std::move(started);
 }
 
 bool SourceRunner::Core::lanes_finished() const {
@@ -253,7 +250,7 @@ void SourceRunner::report_idle(Duration idle_for) {
 
 bool SourceRunner::is_opened() const {
   MutexLock lock(core_->mutex);
-  return core_->news.generation > 0;
+  return core_->has_opened;
 }
 
 void SourceRunner::stop() {

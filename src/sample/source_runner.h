@@ -45,7 +45,8 @@ class SourceRunner {
   void report_loss(uint64_t generation, collect::Verdict verdict);
   // How long the source's devices have shown no work.
   void report_idle(Duration idle_for);
-  bool is_opened() const;  // the first opening has come to an end, well or not
+  // The first opening has come to an end, well or not, and its lanes can be asked.
+  bool is_opened() const;
 
   void stop();
   bool is_finished() const;  // control thread and all lane threads are gone

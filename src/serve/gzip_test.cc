@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "serve/test_client.h"
+#include "serve/test_gunzip.h"
 
 namespace gpusight::serve {
 namespace {

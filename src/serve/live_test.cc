@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "serve/test_client.h"
+#include "serve/test_gunzip.h"
 #include "serve/test_machine.h"
 
 namespace gpusight::serve {

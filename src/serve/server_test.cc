@@ -9,6 +9,7 @@
 
 #include "serve/test_client.h"
 #include "serve/test_folder.h"
+#include "serve/test_gunzip.h"
 #include "serve/test_machine.h"
 
 namespace gpusight::serve {

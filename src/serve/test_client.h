@@ -2,12 +2,10 @@
 // nothing with the server, so that both cannot be wrong alike.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <zlib.h>
 
 #include <cstring>
 #include <map>
@@ -18,26 +16,6 @@
 #include "base/fd.h"
 
 namespace gpusight::serve {
-
-inline std::string gunzip(std::string_view packed) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);  // gzip only
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  std::string out;
-  int result = Z_OK;
-  while (result == Z_OK) {
-    char buffer[65536];
-    stream.next_out = reinterpret_cast<Bytef*>(buffer);
-    stream.avail_out = sizeof buffer;
-    result = inflate(&stream, Z_NO_FLUSH);
-    out.append(buffer, sizeof buffer - stream.avail_out);
-  }
-  EXPECT_EQ(result, Z_STREAM_END);
-  EXPECT_EQ(stream.avail_in, 0u) << "bytes behind the end of the gzip member";
-  inflateEnd(&stream);
-  return out;
-}
 
 class TestClient {
  public:

@@ -63,7 +63,7 @@ class NvmlSource final : public Source {
   std::vector<model::Device> opened_;  // GPUs of the last generation
   std::string traces_;                 // what the machine looked like at the last open()
   Backoff absent_retry_{std::chrono::seconds(1), std::chrono::seconds(60)};
-  Backoff lost_retry_{std::chrono::seconds(10), std::chrono::seconds(300)};
+  Backoff lost_retry_{std::chrono::seconds(10), std::chrono::seconds(60)};
 };
 
 }  // namespace gpusight::collect::nvml
