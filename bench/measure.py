@@ -29,16 +29,23 @@ BUDGET_SCRAPE_MS = 3
 RESULTS = os.path.join(SOURCE_DIR, "bench", "RESULTS.md")
 
 
-def cpu_seconds(pid):
-    """CPU time of all threads that live, to the nanosecond."""
-    total = 0
-    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+def cpu_by_thread(pid):
+    """{kind of thread: CPU seconds}, to the nanosecond; lanes of all GPUs count together."""
+    sums = {}
+    for folder in glob.glob(f"/proc/{pid}/task/*"):
         try:
-            with open(path, encoding="ascii") as file:
-                total += int(file.read().split()[0])
+            with open(folder + "/schedstat", encoding="ascii") as file:
+                seconds = int(file.read().split()[0]) / 1e9
+            with open(folder + "/comm", encoding="utf-8", errors="replace") as file:
+                name = file.read().strip().split("/")[0]
         except (FileNotFoundError, ProcessLookupError):
-            pass
-    return total / 1e9
+            continue
+        sums[name] = sums.get(name, 0) + seconds
+    return sums
+
+
+def cpu_seconds(pid):
+    return sum(cpu_by_thread(pid).values())
 
 
 def memory(pid):
@@ -119,9 +126,10 @@ def measure_gpusight(seconds, scenario):
         live.start()
         scraper.start()
         time.sleep(5)  # the first ticks open files and fill caches
-        calls, ticks, cpu, at = daemon.counts(), daemon.snapshot()["sequence"], cpu_seconds(pid), time.monotonic()
+        calls, ticks, cpu, at = daemon.counts(), daemon.snapshot()["sequence"], cpu_by_thread(pid), time.monotonic()
         time.sleep(seconds)
-        cpu = (cpu_seconds(pid) - cpu) / (time.monotonic() - at)
+        passed = time.monotonic() - at
+        threads = {name: (used - cpu.get(name, 0)) / passed for name, used in cpu_by_thread(pid).items()}
         after, ticks = daemon.counts(), daemon.snapshot()["sequence"] - ticks
         scraper.done.set()
         scraper.join()
@@ -135,7 +143,8 @@ def measure_gpusight(seconds, scenario):
         return {
             "gpus": gpus,
             "ready": ready,
-            "cpu": cpu,
+            "cpu": sum(threads.values()),
+            "cpu_by_thread": threads,
             "calls": max(per_gpu) / ticks if per_gpu else 0,
             "scrapes": scraper.times + burst.times,
             "scrape_bytes": burst.size,
@@ -189,6 +198,8 @@ def rows(ours, others):
     cpu, rss = ours["cpu"] * 100, ours["rss"] / megabytes
     table = [
         ("CPU, all threads", f"{cpu:.2f} % of a core", f"{BUDGET_CPU_PERCENT} %", cpu <= BUDGET_CPU_PERCENT),
+        *((f"of it: {name}", f"{share * 100:.2f} %", "", None)
+          for name, share in sorted(ours["cpu_by_thread"].items(), key=lambda item: -item[1]) if share > 2e-5),
         ("memory resident, vendor library apart", f"{rss:.1f} MB", f"{BUDGET_MEMORY_MB} MB", rss <= BUDGET_MEMORY_MB),
         ("memory proportional (PSS)", f"{ours['pss'] / megabytes:.1f} MB", "", None),
         ("vendor library's mappings", f"{ours['vendor_rss'] / megabytes:.1f} MB", "", None),

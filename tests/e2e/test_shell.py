@@ -31,6 +31,11 @@ class Status(Case):
                 if value is None:
                     self.assertIn(name, device["reasons"])
 
+    def test_a_single_reading_is_whole_every_time(self):
+        for _ in range(10):
+            for device in status(nvml=SIM_LIBRARY)["devices"]:
+                self.assertIsNotNone(device["metrics"]["gpu_memory_used_bytes"], device["reasons"])
+
     def test_what_needs_two_readings_says_so_and_settle_waits_for_it(self):
         once = status(nvml=SIM_LIBRARY)
         warming = [k for k, reason in once["host"]["reasons"].items() if reason == "warming_up"]

@@ -85,6 +85,7 @@ class Blocked(Case):
     def test_the_page_is_served_while_the_driver_is_still_starting(self):
         server = self.daemon(control='[[fault]]\nkind = "block"\nfunction = "nvmlInit*"\nforever = true\n',
                              ready=False)
+
         def answers():
             try:
                 return server.get("/healthz").status == 200
@@ -92,6 +93,7 @@ class Blocked(Case):
                 return False
         wait_until(answers, 15, what="/healthz")
         wait_until(lambda: server.snapshot()["sources"], 10, what="a first snapshot")
+        time.sleep(2)
         self.assertIn(server.source()["phase"], ("starting", "stuck"))
         code, seconds = server.stop()
         self.assertEqual(code, 0)
@@ -150,7 +152,7 @@ class Lost(Case):
     def test_a_reloaded_driver_is_opened_again(self):
         server = self.daemon()
         generations = generations_of(server.snapshot())
-        server.control('[[fault]]\nkind = "driver_reload"\nfor = 3\n')
+        server.control('[[fault]]\nkind = "driver_reload"\n')
 
         def reopened():
             snapshot = server.snapshot()
@@ -179,7 +181,7 @@ class Lost(Case):
     def test_identity_is_the_uuid_when_the_order_changes(self):
         server = self.daemon()
         before = {d["uuid"]: d["pci"] for d in server.snapshot()["devices"]}
-        server.control('[[fault]]\nkind = "index_order"\n\n[[fault]]\nkind = "driver_reload"\nfor = 2\n')
+        server.control('[[fault]]\nkind = "index_order"\n\n[[fault]]\nkind = "driver_reload"\n')
         first = server.device(0)["uuid"]
 
         def reordered():
