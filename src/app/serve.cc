@@ -105,8 +105,11 @@ class Daemon {
       : config_(config), host_(host), reload_(reload), lang_(config.lang()) {}
 
   int run() {
+    // Before signals are held back: looking at a driver that hangs can be broken off.
+    Origin origin = origin_of(config_);
+    const Status chosen = choose_machine(origin);
     const sigset_t signals = block_signals();
-    const Status started = start();
+    const Status started = chosen.ok() ? start(origin) : chosen;
     if (!started.ok()) {
       print(stderr, "gpusight: " + started.message());
       return started.code() == Code::kInvalidArgument ? cli::kExitUsage : cli::kExitEnvironment;
@@ -117,11 +120,14 @@ class Daemon {
   }
 
  private:
-  Status start() {
-    Origin origin = origin_of(config_);
+  Status choose_machine(Origin& origin) {
     scenario_ = TRY(choose_simulation(config_, host_, origin, [](const std::string& text) {
       print(stderr, "gpusight: " + text);
     }));
+    return {};
+  }
+
+  Status start(const Origin& origin) {
     const std::string& directory = config_.get<OptionId::kStateDir>();
     state_ = TRY(open_state(directory.empty() ? host_.paths.state_dir : directory, lang_));
     const std::string path = inventory_path(state_, origin, scenario_.value_or(named_scenario()));

@@ -91,7 +91,8 @@ class Parser {
     if (take_builtin(flag)) return {};
     const OptionRow* row = find_option_by_flag(flag);
     if (row == nullptr) {
-      const auto scope = line_.command_named ? std::optional(line_.command) : std::nullopt;
+      std::optional<CommandId> scope;
+      if (line_.command_named) scope = line_.command;
       return error(MessageId::kUsageUnknownOption, did_you_mean(flag, flags_of(scope), "--", lang_),
                    written);
     }

@@ -15,6 +15,7 @@
 #include "catalog/metric.h"
 #include "model/device.h"
 #include "model/process.h"
+#include "model/topology.h"
 #include "model/user_totals.h"
 #include "model/value.h"
 
@@ -82,6 +83,7 @@ struct Snapshot {
   Samples host;
   Samples self;
   std::vector<SourceStatus> sources;
+  std::shared_ptr<const Topology> topology;  // nullptr: no source has told of it
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -239,6 +239,17 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
   block.cadence = result.cadence;
 }
 
+// A process of an instance stands in the list of its GPU too: the instance tells of it.
+bool Board::is_of_an_instance(const model::Device& gpu, int64_t pid,
+                              const std::vector<model::Process>& now_there,
+                              const std::vector<model::Process>& were_there) const {
+  const bool has_instances = std::ranges::any_of(
+      devices_, [&](const auto& item) { return item.second.device->parent == gpu.uuid; });
+  if (!has_instances) return false;
+  const auto in_one = [&](const model::Process& p) { return p.pid == pid && p.gpu_instance; };
+  return std::ranges::any_of(now_there, in_one) || std::ranges::any_of(were_there, in_one);
+}
+
 void Board::apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now) {
   if (subject.processes_absent) {
     // The list itself is kept: the next one is compared with it.
@@ -259,6 +270,7 @@ void Board::apply_processes(DeviceEntry& entry, collect::Report::Subject& subjec
     for (const auto& [list, kind] : {std::pair(&started, EventKind::kProcessStart),
                                      std::pair(&ended, EventKind::kProcessExit)}) {
       for (const auto& [pid, start] : *list) {
+        if (is_of_an_instance(*entry.device, pid, next, entry.processes)) continue;
         emit(kind, entry.device->uuid, {std::to_string(pid)}, now);
         events_.back().code = pid;
         events_.back().fields = {{"pid", std::to_string(pid)}};

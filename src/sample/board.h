@@ -104,6 +104,9 @@ class Board {
   void say_reload(SourceEntry& source, const SourceNews& news, const Now& now);
   void apply_event(SourceEntry& source, model::Event event);
   void apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now);
+  bool is_of_an_instance(const model::Device& gpu, int64_t pid,
+                         const std::vector<model::Process>& now_there,
+                         const std::vector<model::Process>& were_there) const;
   void apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now);
   void note_work(SourceEntry& source, const collect::Report::Subject& subject, const Now& now);
   void count_event(const model::Event& event);

@@ -166,7 +166,8 @@ void Sampler::publish() {
 
   Board::SelfReadings self = read_self_usage();
   self.dropped_samples =
-      mailbox_->dropped() + (options_.head ? options_.head->refused_series() : 0);
+      mailbox_->dropped() +
+      (options_.head ? options_.head->refused_series() + options_.head->dropped_samples() : 0);
   const auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
   if (options_.resolve_owners) {
     std::vector<std::span<model::Process>> lists;

@@ -1,6 +1,7 @@
 // What the lanes read, on a fake library.
 #include <algorithm>
 
+#include "base/log.h"
 #include "collect/nvml/fast_lane.h"
 #include "collect/nvml/test_machine.h"
 
