@@ -58,6 +58,10 @@ nvmlReturn_t Call::begin() {
 
 nvmlReturn_t Call::enter_system() {
   library().count(fn_, -1);
+  return enter_session();
+}
+
+nvmlReturn_t Call::enter_session() {
   if (const nvmlReturn_t code = begin(); code != NVML_SUCCESS) return code;
   return delays_and_returns(Faults::kAll);
 }
@@ -93,23 +97,12 @@ bool Call::concerned(const LiveFault& one, Faults which) const {
   return has_gpu_ && one.hits_gpu(target_.gpu);
 }
 
-void Call::delays(Faults which) {
+nvmlReturn_t Call::delays_and_returns(Faults which) {
   for (const LiveFault& one : plan_->faults) {
     if (!concerned(one, which)) continue;
     if (one.fault.kind == FaultKind::kLatency) pause(one.fault.seconds, nullptr);
     if (one.fault.kind == FaultKind::kBlock && one.strikes()) pause(one.fault.seconds, &one);
   }
-}
-
-void Call::delay_session() {
-  plan_ = library().plan();
-  if (plan_ == nullptr) return;
-  t_ = library().now(*plan_);
-  delays(Faults::kAll);
-}
-
-nvmlReturn_t Call::delays_and_returns(Faults which) {
-  delays(which);
   nvmlReturn_t code = NVML_SUCCESS;
   if (session_dead(&code)) return code;
   for (const LiveFault& one : plan_->faults) {

@@ -23,10 +23,8 @@ class Call {
 
   // The checks; SUCCESS when the call may go on. Each of them also counts the call.
   nvmlReturn_t enter_system();
+  nvmlReturn_t enter_session();  // of a session just begun; already counted
   nvmlReturn_t enter_device(nvmlDevice_t device, Takes takes);
-
-  // For the calls that begin a session, which have nothing to check: only takes its time.
-  void delay_session();
 
   // For a system call that turns out to be about a GPU (a handle by index): the faults of that GPU.
   nvmlReturn_t concern(std::size_t gpu);
@@ -61,7 +59,6 @@ class Call {
  private:
   nvmlReturn_t begin();  // existence and session
   enum class Faults { kAll, kOfThisGpu };
-  void delays(Faults which);
   nvmlReturn_t delays_and_returns(Faults which);  // latency, blocking, scripted codes
   bool concerned(const LiveFault& one, Faults which) const;
   void pause(double seconds, const LiveFault* while_active) const;

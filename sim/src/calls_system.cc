@@ -80,10 +80,13 @@ std::string nvml_version(const Scenario& scenario) {
   return std::to_string(scenario.cuda / 1000) + "." + scenario.driver;
 }
 
+// A session that a fault spoils was never begun.
 nvmlReturn_t session(Fn fn) {
   library().count(fn, -1);
-  const nvmlReturn_t code = library().init();
-  Call(fn).delay_session();
+  if (const nvmlReturn_t code = library().init(); code != kSuccess) return code;
+  Call call(fn);
+  const nvmlReturn_t code = call.enter_session();
+  if (code != kSuccess) library().shutdown();
   return code;
 }
 

@@ -1,6 +1,7 @@
 #include "app/serve.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -68,11 +69,18 @@ Result<State> open_state(const std::string& directory, catalog::Lang lang) {
   return state;
 }
 
-// Devices of a library that was named by hand are remembered apart: they are not this machine's.
-std::string inventory_path(const State& state, const Origin& origin) {
+// Devices of a library that was named by hand are remembered apart, and those of another library or
+// scenario apart from these: nobody is to miss them. By two digits of a hash, so that there are at
+// most 256 such files.
+std::string inventory_path(const State& state, const Origin& origin, std::string_view scenario) {
   if (state.directory.empty()) return "";
-  return state.directory +
-         (origin.nvml_path.empty() ? "/inventory.json" : "/inventory-by-hand.json");
+  if (origin.nvml_path.empty()) return state.directory + "/inventory.json";
+  uint32_t hash = 2166136261U;  // FNV-1a
+  for (const std::string_view part : {std::string_view(origin.nvml_path), scenario}) {
+    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    hash *= 16777619U;  // a NUL between them
+  }
+  return fmt::format("{}/inventory-by-hand-{:02x}.json", state.directory, hash >> 24);
 }
 
 // Signals are taken by sigtimedwait() on the main thread, so every thread starts with them blocked.
@@ -86,12 +94,7 @@ sigset_t block_signals() {
 }
 
 void remember(store::Inventory& inventory, const model::Snapshot& snapshot) {
-  for (const model::DeviceSnapshot& device : snapshot.devices) {
-    const bool is_there = device.state != model::DeviceState::kLost;
-    if (is_there && !device.device->uuid.starts_with("PCI-")) {
-      inventory.seen(*device.device, snapshot.wall);
-    }
-  }
+  inventory.note(snapshot);
   if (!inventory.needs_save()) return;
   if (const Status saved = inventory.save(); !saved.ok()) log::warning("{}", saved.message());
 }
@@ -107,7 +110,7 @@ class Daemon {
     const Status started = start();
     if (!started.ok()) {
       print(stderr, "gpusight: " + started.message());
-      return 1;
+      return started.code() == Code::kInvalidArgument ? cli::kExitUsage : cli::kExitEnvironment;
     }
     announce();
     wait_for_end(signals);
@@ -122,7 +125,7 @@ class Daemon {
     }));
     const std::string& directory = config_.get<OptionId::kStateDir>();
     state_ = TRY(open_state(directory.empty() ? host_.paths.state_dir : directory, lang_));
-    const std::string path = inventory_path(state_, origin);
+    const std::string path = inventory_path(state_, origin, scenario_.value_or(named_scenario()));
     if (!path.empty()) inventory_.emplace(store::Inventory::load(path, SystemClock().wall()));
     machine_ = std::make_unique<Machine>(origin, inventory_ ? &*inventory_ : nullptr);
     server_ = TRY(serve::Server::create(server_options()));
@@ -135,14 +138,22 @@ class Daemon {
     return {};
   }
 
+  // What a simulated library that was named by hand plays.
+  std::string named_scenario() const {
+    const auto at = host_.environment.find("GPUSIGHT_SIM_SCENARIO");
+    return at == host_.environment.end() ? std::string() : at->second;
+  }
+
   serve::Server::Options server_options() {
     std::vector<std::string> listen;
     for (const config::Address& address : config_.get<OptionId::kListen>()) {
       listen.push_back(config::address_text(address));
     }
     const std::string& socket = config_.get<OptionId::kSocket>();
+    using Socket = serve::Server::Options::Socket;
     return {.listen = listen,
             .socket_path = socket.empty() ? host_.paths.socket : socket,
+            .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
             .hub = &machine_->hub(),
             .head = &machine_->head(),
             .events = &machine_->events(),
@@ -158,6 +169,9 @@ class Daemon {
     }
     if (!server_->socket_path().empty()) {
       print(stdout, say(MessageId::kServeSocket, lang_, {server_->socket_path()}));
+    } else if (!server_->no_socket_because().empty()) {
+      print(stderr,
+            "gpusight: " + say(MessageId::kServeNoSocket, lang_, {server_->no_socket_because()}));
     }
   }
 

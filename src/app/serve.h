@@ -9,8 +9,8 @@
 
 namespace gpusight::app {
 
-// Runs until SIGTERM or SIGINT; returns the exit code. `reload` reads the configuration anew
-// (SIGHUP).
+// Runs until SIGTERM or SIGINT; returns the exit code: 2 where the user asked for what cannot be.
+// `reload` reads the configuration anew (SIGHUP).
 int serve(const config::Config& config, const cli::Machine& machine,
           const std::function<Result<config::Config>()>& reload);
 

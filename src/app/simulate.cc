@@ -46,6 +46,7 @@ Result<std::optional<std::string>> choose_simulation(const config::Config& confi
   }
   const std::string resolved = TRY(cli::resolve_scenario(machine, scenario, config.lang()));
   origin.nvml_path = TRY(cli::find_simulator(machine, config.lang()));
+  TRY(cli::check_scenario(origin.nvml_path, resolved, config.lang()));
   ::setenv("GPUSIGHT_SIM_SCENARIO", resolved.c_str(), 1);
   return std::optional(scenario);
 }

@@ -83,6 +83,7 @@ TEST(Text, DurationsAreReadAsUsersWriteThem) {
 
 TEST(Text, TheClosestWordIsSuggestedAndFarOnesAreNot) {
   EXPECT_EQ(closest("listn", {"listen", "lang", "root"}), "listen");
+  EXPECT_EQ(closest("jsno", {"lang", "json", "root"}), "json");  // a slip of two fingers
   EXPECT_EQ(closest("zzzzzz", {"listen", "lang", "root"}), "");
 }
 

@@ -1,5 +1,5 @@
-// What the program says to its users, in every language it speaks. Everything but log lines has a row
-// here: views, reasons, events, command-line errors. Constant data, any thread.
+// What the program says to its users, in every language it speaks. Everything but log lines has a
+// row here: views, reasons, events, command-line errors. Constant data, any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace gpusight::catalog {
 
+// clang-format off
 enum class MessageId : uint16_t {
   kNone,
   // why a value is absent (model::Reason, in its order)
@@ -41,7 +42,8 @@ enum class MessageId : uint16_t {
   kHelpDefault, kHelpOneOf, kHelpFromTo, kHelpSources, kHelpMore, kHelpHelp, kHelpVersion,
   kConfigUnreadable, kConfigSyntax, kConfigUnknownKey, kConfigBadValue, kDidYouMean,
   kListenInUse, kListenFailed, kListenNotLoopback, kSocketInUse, kStateNotWritable, kAlreadyRunning,
-  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoPage, kNoDevices, kNothingToShow,
+  kDaemonUnreachable, kServeReady, kServeSocket, kServeNoSocket, kServeNoPage, kNoDevices,
+  kNothingToShow,
   // one-shot views of the command line
   kViewSimulated, kViewAbsentLine, kViewAbsentMore, kViewStaleLine, kViewSourceLine, kViewSince,
   kViewHostPid, kViewOneGpu, kViewGpus, kViewUpDays, kViewUpHours, kViewLoad, kViewUp, kViewDriver,
@@ -67,6 +69,7 @@ enum class MessageId : uint16_t {
   kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,
   kCount,
 };
+// clang-format on
 
 struct MessageRow {
   MessageId id;

@@ -8,6 +8,7 @@ namespace {
 
 using enum MessageId;
 
+// clang-format off
 constexpr MessageRow kMessages[] = {
     {kNone, "none", {"", ""}},
     {kReasonNotSupported, "reason.not_supported", {"not supported by this device or driver", "此设备或驱动不支持"}},
@@ -114,6 +115,7 @@ constexpr MessageRow kMessages[] = {
     {kDaemonUnreachable, "daemon.unreachable", {"the daemon at {0} does not answer: {1}", "{0} 的守护进程没有应答：{1}"}},
     {kServeReady, "serve.ready", {"gpusight is at {0}", "gpusight 地址：{0}"}},
     {kServeSocket, "serve.socket", {"local socket {0}", "本地套接字 {0}"}},
+    {kServeNoSocket, "serve.no_socket", {"{0}; going on without a local socket: other commands read the devices themselves", "{0}；继续运行，但没有本地套接字：其他命令将自行读取设备"}},
     {kServeNoPage, "serve.no_page", {"gpusight runs; this program was built without its page", "gpusight 正在运行；此程序构建时未包含网页"}},
     {kNoDevices, "view.no_devices", {"no GPU: {0}", "没有 GPU：{0}"}},
     {kNothingToShow, "view.nothing", {"nothing to show", "没有可显示的内容"}},
@@ -223,6 +225,7 @@ constexpr MessageRow kMessages[] = {
     {kWordBusy, "word.busy", {"busy", "忙"}},
     {kWordNotAvailable, "word.not_available", {"n/a", "无"}},
 };
+// clang-format on
 
 consteval bool rows_are_sound() {
   for (size_t i = 0; i < std::size(kMessages); ++i) {

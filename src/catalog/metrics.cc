@@ -1,6 +1,6 @@
 // THE table of metrics. To add one: an enumerator in metric_ids.h at the same place, a row here,
-// and a sink.set() in the source that reads it; the checks at the end stop the build when a row is
-// unsound.
+// and a report.set() in the source that reads it; the checks at the end stop the build when a row
+// is unsound.
 #include "catalog/metric.h"
 
 #include <algorithm>
@@ -268,10 +268,11 @@ constexpr MetricRow kMetrics[] = {
         .max = 10000,
         .group = Group::kPower,
         .brief = {"Power", "功率"},
-        .help = {"Board power: difference of the energy counter over at least a second, else the "
-                 "driver's average, else what its samples or its instant reading say.",
-                 "板卡功率：由能量计数器至少一秒的差值得出，否则取驱动平均值，再否则取其样本或瞬时读"
-                 "数。"},
+        .help =
+            {"Board power: difference of the energy counter over at least a second, else the "
+             "driver's average, else what its samples or its instant reading say.",
+             "板卡功率：由能量计数器至少一秒的差值得出，否则取驱动平均值，再否则取其样本或瞬时读"
+             "数。"},
         .elsewhere = {.otel = "hw.power"},
     },
     {

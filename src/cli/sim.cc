@@ -100,21 +100,6 @@ std::string list_json(const Machine& machine) {
   return out + "\n";
 }
 
-// Asks the library itself whether it can play the scenario: only it knows how one is written. One
-// that has no such question is taken as it is.
-Status check_scenario(const std::string& library, const std::string& scenario, Lang lang) {
-  const Result<platform::DynamicLibrary> opened = platform::DynamicLibrary::open(library);
-  if (!opened.ok()) {
-    return {Code::kUnavailable, say(MessageId::kNvmlLibraryUnusable, lang, clean_text(library),
-                                    clean_text(opened.status().message()))};
-  }
-  using Check = const char* (*)(const char*);
-  const auto check = reinterpret_cast<Check>(opened->symbol("gpusight_sim_check"));
-  const char* problem = check == nullptr ? nullptr : check(scenario.c_str());
-  if (problem == nullptr || *problem == 0) return {};
-  return {Code::kInvalidArgument, clean_text(problem, 1024)};
-}
-
 // As exec wants them; valid as long as the texts stand.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -193,6 +178,19 @@ Result<std::string> resolve_scenario(const Machine& machine, const std::string& 
   const std::string shown = clean_text(word, 64);
   return Status(Code::kInvalidArgument, say(MessageId::kSimUnknownScenario, lang, shown) +
                                             config::did_you_mean(shown, names, "", lang));
+}
+
+Status check_scenario(const std::string& library, const std::string& scenario, Lang lang) {
+  const Result<platform::DynamicLibrary> opened = platform::DynamicLibrary::open(library);
+  if (!opened.ok()) {
+    return {Code::kUnavailable, say(MessageId::kNvmlLibraryUnusable, lang, clean_text(library),
+                                    clean_text(opened.status().message()))};
+  }
+  using Check = const char* (*)(const char*);
+  const auto check = reinterpret_cast<Check>(opened->symbol("gpusight_sim_check"));
+  const char* problem = check == nullptr ? nullptr : check(scenario.c_str());
+  if (problem == nullptr || *problem == 0) return {};
+  return {Code::kInvalidArgument, clean_text(problem, 1024)};
 }
 
 platform::Environment simulated_environment(const platform::Environment& environment,

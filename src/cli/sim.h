@@ -27,6 +27,10 @@ std::vector<Scenario> scenarios(const Machine& machine);
 Result<std::string> resolve_scenario(const Machine& machine, const std::string& word,
                                      catalog::Lang lang);
 
+// Asks the library itself whether it can play the scenario: only it knows how one is written. One
+// that has no such question is taken as it is. kInvalidArgument: the scenario is at fault.
+Status check_scenario(const std::string& library, const std::string& scenario, catalog::Lang lang);
+
 // The environment with the simulated library in it: also what serve --simulate needs.
 platform::Environment simulated_environment(const platform::Environment& environment,
                                             const std::string& library,

@@ -156,6 +156,10 @@ std::vector<QueryColumn> all_columns() {
 
 std::vector<QueryColumn> expand_labels(std::vector<QueryColumn> columns, const Snapshot& snapshot) {
   std::vector<QueryColumn> expanded;
+  const auto add = [&](QueryColumn column) {  // a name that stands twice in an object is no JSON
+    if (std::ranges::find(expanded, column.name, &QueryColumn::name) != expanded.end()) return;
+    expanded.push_back(std::move(column));
+  };
   for (QueryColumn& column : columns) {
     std::set<std::string> labels;
     if (column.metric != nullptr && !column.metric->label.empty() && column.label.empty()) {
@@ -169,10 +173,9 @@ std::vector<QueryColumn> expand_labels(std::vector<QueryColumn> columns, const S
       for (const DeviceSnapshot& d : snapshot.devices) gather(d.samples);
     }
     for (const std::string& label : labels) {
-      expanded.push_back(
-          {.name = column.name + "{" + label + "}", .metric = column.metric, .label = label});
+      add({.name = column.name + "{" + label + "}", .metric = column.metric, .label = label});
     }
-    if (labels.empty()) expanded.push_back(std::move(column));
+    if (labels.empty()) add(std::move(column));
   }
   return expanded;
 }

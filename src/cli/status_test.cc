@@ -46,7 +46,7 @@ TEST_F(StatusCommand, WithoutADaemonItReadsOnceItself) {
 
 TEST_F(StatusCommand, TheUsersDaemonIsAskedBeforeTheMachines) {
   daemon_.serve(kMachineSocket, test::eight_h100());
-  EXPECT_EQ(run({"status"}), kExitOk);
+  EXPECT_EQ(run({"status"}), kExitOk) << err_;
   EXPECT_NE(out_.find("H100"), std::string::npos);
   daemon_.serve(kOwnSocket, test::with_instances());
   EXPECT_EQ(run({"status"}), kExitOk);
@@ -139,6 +139,14 @@ TEST_F(StatusCommand, AMetricWithLabelsNamedWithoutOneIsAColumnForEach) {
   EXPECT_EQ(out_,
             "gpu_clock_hertz{graphics},gpu_clock_hertz{sm},gpu_fan_speed_ratio{0},"
             "gpu_clock_limit_hertz\r\n210000000,210000000,0.3,\r\n");
+}
+
+TEST_F(StatusCommand, AColumnNamedTwiceStandsOnce) {
+  const std::string query = "index,gpu_clock_hertz,gpu_clock_hertz{sm},index";
+  EXPECT_EQ(run({"status", "--query", query, "--json"}), kExitOk);
+  EXPECT_EQ(out_,
+            "[{\"index\":0,\"gpu_clock_hertz{graphics}\":210000000,"
+            "\"gpu_clock_hertz{sm}\":210000000}]\n");
 }
 
 TEST_F(StatusCommand, UnknownColumnsAreAUsageErrorWithTheNearest) {

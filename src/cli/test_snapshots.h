@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,7 +39,8 @@ inline model::Process process(int64_t pid, std::string user, uint32_t uid, std::
   model::Process p;
   p.pid = pid;
   p.start_ticks = 100;
-  p.memory_bytes = memory;
+  const auto bytes = memory.number();
+  p.memory_bytes = bytes ? fresh(std::floor(*bytes)) : memory;
   p.owner = {.state = model::OwnerState::kKnown,
              .command = std::move(command),
              .uid = uid,
@@ -144,7 +146,7 @@ inline model::Snapshot eight_h100() {
                            .celsius = 61.0 + i,
                            .clock_mhz = 1980}));
     devices.back().processes = {
-        process(4711 + i, "alice", 1000, "python3", fresh((60.1 + i) * kGiB))};
+        process(4711 + i, "alice", 1000, "python3", fresh(std::floor((60.1 + i) * kGiB)))};
   }
   set(devices[6].samples, MetricId::kGpuThrottle, fresh(1), "sw_power_cap");
   devices[7].processes = {process(90210, "bob", 1001, "train", fresh(40 * kGiB)),
@@ -164,8 +166,8 @@ inline model::Snapshot one_gpu() {
                                  .celsius = 38,
                                  .clock_mhz = 210});
   set(d.samples, MetricId::kGpuFanSpeed, fresh(0.3), "0");
-  d.processes = {process(1200, "alice", 1000, "Xorg", fresh(0.4 * kGiB)),
-                 process(1300, "alice", 1000, "firefox", fresh(0.3 * kGiB))};
+  d.processes = {process(1200, "alice", 1000, "Xorg", fresh(std::floor(0.4 * kGiB))),
+                 process(1300, "alice", 1000, "firefox", fresh(std::floor(0.3 * kGiB)))};
   return machine("desk", {std::move(d)});
 }
 

@@ -33,6 +33,10 @@ void Report::set(catalog::MetricId metric, double number, Duration window, std::
       Value::fresh(catalog::value_of(row, *quantum), clock_.mono(), window, source_));
 }
 
+void Report::keep(catalog::MetricId metric, const Value& value, std::string_view label) {
+  put(metric, label, value);
+}
+
 void Report::set_range(catalog::MetricId metric, double lowest, double highest, Duration window,
                        std::string_view label) {
   const auto min_row = catalog::companion(metric, catalog::Stat::kMin);

@@ -63,6 +63,10 @@ class Report {
   void set_range(catalog::MetricId metric, double lowest, double highest, Duration window,
                  std::string_view label = {});
   void absent(catalog::MetricId metric, model::Reason reason, std::string_view label = {});
+  // What set() or absent() just put about this subject.
+  const model::Value& newest() const { return subjects_[current_].samples.back().value; }
+  // A reading of an earlier poll that still counts, for what is read in turns. It keeps its age.
+  void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
   void processes(std::vector<model::Process> processes);
   void processes_absent(model::Reason reason);
 

@@ -25,8 +25,8 @@ std::optional<Lang> find_lang(std::string_view text) {
   return std::nullopt;
 }
 
-// Commands that work without a configuration go on when the file is broken.
-bool needs_file(const CommandLine& line) {
+// Commands that work without a configuration go on when the file or a variable is broken.
+bool needs_configuration(const CommandLine& line) {
   constexpr CommandSet kWithout = set_of(CommandId::kHelp) | set_of(CommandId::kVersion) |
                                   set_of(CommandId::kCompletions) | set_of(CommandId::kGenerate);
   return !line.help && (set_of(line.command) & kWithout) == 0;
@@ -145,9 +145,14 @@ Result<Config> Config::load(const LoadInput& input) {
       config.origins_[i] = std::move(layer[i]->origin);
     }
   };
-  auto environment = TRY(from_environment(input, lang));
   auto flags = layer_of(line);
-  if (needs_file(line)) {
+  std::vector<std::optional<Layer>> environment(kOptionCount);
+  if (auto layer = from_environment(input, lang); layer.ok()) {
+    environment = std::move(layer).value();
+  } else if (needs_configuration(line)) {
+    return layer.status();
+  }
+  if (needs_configuration(line)) {
     constexpr auto kFile = static_cast<size_t>(OptionId::kConfig);
     const std::optional<Layer>& named = flags[kFile] ? flags[kFile] : environment[kFile];
     const FoundFile file =

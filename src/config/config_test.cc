@@ -130,6 +130,16 @@ TEST_F(ConfigTest, ABrokenFileDoesNotKeepHelpAndVersionFromWorking) {
   }
 }
 
+TEST_F(ConfigTest, ABadVariableDoesNotKeepHelpAndVersionFromWorking) {
+  input_.environment = {{"GPUSIGHT_INTERVAL", "soon"}, {"GPUSIGHT_LANG", "xx"}};
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"help"}, {"version"}, {"serve", "--help"}, {"--version"}}) {
+    input_.words = words;
+    EXPECT_TRUE(Config::load(input_).ok());
+  }
+  EXPECT_NE(line_error({"serve"}).find("cannot be"), std::string::npos);
+}
+
 TEST_F(ConfigTest, ListsAreArraysInAFileAndAddUpOnTheCommandLine) {
   files_["/etc/gpusight/gpusight.toml"] = "serve.listen = [\"127.0.0.1:1\", \"[::1]:2\"]\n";
   EXPECT_EQ(load().get<OptionId::kListen>(), (std::vector<Address>{{"127.0.0.1", 1}, {"::1", 2}}));

@@ -15,8 +15,34 @@ std::string seconds_text(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count());
 }
 
-bool identity_before(const model::Process& a, const model::Process& b) {
-  return std::pair(a.pid, a.start_ticks) < std::pair(b.pid, b.start_ticks);
+using Identity = std::pair<int64_t, uint64_t>;  // pid and start
+
+Identity identity(const model::Process& process) { return {process.pid, process.start_ticks}; }
+
+// Each once: a process that is on several MIG devices stands several times in their GPU's list.
+std::vector<Identity> identities(const std::vector<model::Process>& processes) {
+  std::vector<Identity> all;
+  all.reserve(processes.size());
+  for (const model::Process& process : processes) all.push_back(identity(process));
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  return all;
+}
+
+// A pid whose start cannot be read, because its process is about to be gone, is still the process
+// that `known` (sorted) has under that pid.
+void adopt_starts(std::vector<model::Process>& processes, const std::vector<Identity>& known) {
+  for (model::Process& process : processes) {
+    if (process.start_ticks != 0) continue;
+    const auto at = std::ranges::upper_bound(known, identity(process));
+    if (at != known.end() && at->first == process.pid) process.start_ticks = at->second;
+  }
+}
+
+// What stood for a device that could not be asked who it is.
+bool is_stand_in(std::string_view uuid) {
+  return uuid.starts_with("PCI-") || uuid.starts_with("NVML-INDEX-");
 }
 
 }  // namespace
@@ -28,7 +54,6 @@ void Board::expect(const std::vector<model::Device>& devices, const Now& now) {
     entry.state = DeviceState::kLost;
     entry.state_since = now.wall;
     entry.state_since_mono = now.mono;
-    entry.is_looked_for = false;
   }
 }
 
@@ -62,7 +87,8 @@ void Board::set_state(DeviceEntry& entry, DeviceState state, const Now& now) {
   const bool is_first_look = !std::exchange(entry.is_looked_for, true);
   const std::string& uuid = entry.device->uuid;
   if (is_first_look) {
-    // A known device that is there at the start is no event; one that is missing is.
+    // A device that is there when first looked for, awake or asleep, is no event; one that is
+    // missing is.
     if (state == DeviceState::kLost) emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
     entry.state = state;
   }
@@ -86,9 +112,7 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
-    if (news.generation > 1 && !news.devices.empty()) {
-      emit(EventKind::kDriverReload, "", {news.devices.front().driver}, now);
-    }
+    say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;
     for (const model::Device& device : news.devices) {
@@ -99,11 +123,33 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   apply_untouched(place, news, present, now);
   const bool could_look = news.status.phase != model::SourcePhase::kStarting;
   if (news.opened && could_look) lose_missing(place, present, now);
+  if (news.opened) source.mig_changed.clear();
   const auto has_looked = [](const auto& item) { return item.second.generations > 0; };
   if (!std::ranges::all_of(sources_, has_looked)) return;
+  miss_expected(now);
+}
+
+// What the inventory speaks of and no source has found. An instance of a GPU that is there was
+// taken down while nobody looked.
+void Board::miss_expected(const Now& now) {
+  std::erase_if(devices_, [&](const auto& item) {
+    if (item.second.is_looked_for || item.second.device->parent.empty()) return false;
+    const auto parent = devices_.find(item.second.device->parent);
+    return parent != devices_.end() && parent->second.is_looked_for &&
+           parent->second.state == DeviceState::kActive;
+  });
   for (auto& [uuid, entry] : devices_) {
     if (!entry.is_looked_for) set_state(entry, DeviceState::kLost, now);
   }
+}
+
+// Opening again for a GPU that was lost, woke up or is divided anew is no reload of the driver.
+void Board::say_reload(SourceEntry& source, const SourceNews& news, const Now& now) {
+  if (news.devices.empty()) return;  // not back yet
+  if (source.is_generation_lost && source.mig_changed.empty()) {
+    emit(EventKind::kDriverReload, "", {news.devices.front().driver}, now);
+  }
+  source.is_generation_lost = false;
 }
 
 void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
@@ -128,10 +174,12 @@ void Board::lose_missing(size_t place, const std::set<std::string>& present, con
     if (!entry.is_looked_for || entry.source != place || present.contains(uuid)) continue;
     if (!entry.device->parent.empty() && present.contains(entry.device->parent)) {
       // An instance that is gone while its GPU is there was taken away on purpose.
-      emit(EventKind::kMigChange, entry.device->parent, {}, now);
+      if (sources_[place].mig_changed.insert(entry.device->parent).second) {
+        emit(EventKind::kMigChange, entry.device->parent, {}, now);
+      }
       gone.push_back(uuid);
-    } else if (uuid.starts_with("PCI-")) {
-      // What stood for a sleeping device gives way to the device itself once it was opened.
+    } else if (is_stand_in(uuid)) {
+      // It gives way to the device itself once that was opened.
       gone.push_back(uuid);
     } else {
       set_state(entry, DeviceState::kLost, now);
@@ -148,15 +196,22 @@ void Board::apply_result(LaneResult result, const Now& now) {
   if (result.cadence != collect::LaneCadence::kEvents) {
     source.lane_took[result.lane] = result.took;
   }
-  for (model::Event& event : result.report.events()) {
-    count_event(event);
-    events_.push_back(std::move(event));
-  }
+  for (model::Event& event : result.report.events()) apply_event(source, std::move(event));
   if (result.generation != source.generations) return;  // a late word of a closed generation
+  source.is_generation_lost |= result.verdict == collect::Verdict::kGenerationLost;
   for (collect::Report::Subject& subject : result.report.mutable_subjects()) {
     note_work(source, subject, now);
     apply_subject(result, subject, now);
   }
+}
+
+void Board::apply_event(SourceEntry& source, model::Event event) {
+  // Several lanes may notice the same change.
+  const bool is_known =
+      event.kind == EventKind::kMigChange && !source.mig_changed.insert(event.uuid).second;
+  if (is_known) return;
+  count_event(event);
+  events_.push_back(std::move(event));
 }
 
 void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now) {
@@ -165,9 +220,10 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
     const auto at = devices_.find(subject.uuid);
     if (at == devices_.end()) return;
     DeviceEntry& entry = at->second;
-    if (subject.state == DeviceState::kLost || entry.state != DeviceState::kAsleep) {
-      set_state(entry, subject.state, now);
-    }
+    // Asleep and lost are for opening to end: a lane that was asked before may answer after.
+    const bool may_change =
+        entry.state != DeviceState::kAsleep && entry.state != DeviceState::kLost;
+    if (subject.state == DeviceState::kLost || may_change) set_state(entry, subject.state, now);
     apply_processes(entry, subject, now);
     readings = &entry.readings;
   }
@@ -185,25 +241,27 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
 
 void Board::apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now) {
   if (subject.processes_absent) {
+    // The list itself is kept: the next one is compared with it.
     entry.processes_absent = subject.processes_absent;
     entry.processes_at.reset();
-    entry.processes.clear();
   }
   if (!subject.processes) return;
   std::vector<model::Process>& next = *subject.processes;
-  std::ranges::sort(next, identity_before);
+  adopt_starts(next, identities(entry.processes));
+  const std::vector<Identity> now_there = identities(next);
+  adopt_starts(entry.processes, now_there);
   if (entry.has_processes_before) {
-    std::vector<model::Process> started;
-    std::vector<model::Process> ended;
-    std::ranges::set_difference(next, entry.processes, std::back_inserter(started),
-                                identity_before);
-    std::ranges::set_difference(entry.processes, next, std::back_inserter(ended), identity_before);
+    const std::vector<Identity> were_there = identities(entry.processes);
+    std::vector<Identity> started;
+    std::vector<Identity> ended;
+    std::ranges::set_difference(now_there, were_there, std::back_inserter(started));
+    std::ranges::set_difference(were_there, now_there, std::back_inserter(ended));
     for (const auto& [list, kind] : {std::pair(&started, EventKind::kProcessStart),
                                      std::pair(&ended, EventKind::kProcessExit)}) {
-      for (const model::Process& process : *list) {
-        emit(kind, entry.device->uuid, {std::to_string(process.pid)}, now);
-        events_.back().code = process.pid;
-        events_.back().fields = {{"pid", std::to_string(process.pid)}};
+      for (const auto& [pid, start] : *list) {
+        emit(kind, entry.device->uuid, {std::to_string(pid)}, now);
+        events_.back().code = pid;
+        events_.back().fields = {{"pid", std::to_string(pid)}};
       }
     }
   }

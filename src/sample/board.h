@@ -18,6 +18,9 @@
 
 namespace gpusight::sample {
 
+// How often slow lanes are polled.
+inline constexpr Duration kSlowPeriod = std::chrono::seconds(10);
+
 // One moment on both clocks.
 struct Now {
   MonoTime mono{};
@@ -74,7 +77,7 @@ class Board {
     std::optional<model::Reason> processes_absent;
     std::map<catalog::MetricId, uint64_t> event_counts;
     bool has_processes_before = false;
-    bool is_looked_for = true;  // false: only the inventory speaks of it so far
+    bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {
     std::string name;
@@ -87,13 +90,19 @@ class Board {
     Duration call_time{};
     uint64_t implausible = 0;
     MonoTime last_work{};
+    // Of the generation that is open.
+    bool is_generation_lost = false;    // a lane said so
+    std::set<std::string> mig_changed;  // GPUs of which it was said that they are divided anew
   };
 
   DeviceEntry& entry_for(const model::Device& device, size_t source, const Now& now);
   void set_state(DeviceEntry& entry, model::DeviceState state, const Now& now);
   void lose_missing(size_t place, const std::set<std::string>& present, const Now& now);
+  void miss_expected(const Now& now);
   void apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
                        const Now& now);
+  void say_reload(SourceEntry& source, const SourceNews& news, const Now& now);
+  void apply_event(SourceEntry& source, model::Event event);
   void apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now);
   void apply_processes(DeviceEntry& entry, collect::Report::Subject& subject, const Now& now);
   void note_work(SourceEntry& source, const collect::Report::Subject& subject, const Now& now);

@@ -15,8 +15,6 @@ using model::Value;
 
 namespace {
 
-// How often slow lanes are polled; the sampler uses the same figure.
-constexpr Duration kSlowPeriod = std::chrono::seconds(10);
 constexpr Duration kAbsentAfter = std::chrono::seconds(10);
 
 std::optional<Reason> reason_of(DeviceState state) {

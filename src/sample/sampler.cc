@@ -13,9 +13,27 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kSlowPeriod = seconds(10);
 // A wall clock that moves this much against the monotonic one has been set, not disciplined.
 constexpr Duration kClockJump = seconds(1);
+
+// The process in a device's list; nullptr if it is not there.
+const model::Process* find_process(const model::SnapshotPtr& snapshot, const std::string& uuid,
+                                   int64_t pid) {
+  if (snapshot == nullptr) return nullptr;
+  for (const model::DeviceSnapshot& device : snapshot->devices) {
+    if (device.device->uuid != uuid) continue;
+    const auto at = std::ranges::find(device.processes, pid, &model::Process::pid);
+    return at == device.processes.end() ? nullptr : &*at;
+  }
+  return nullptr;
+}
+
+// Whose process came or went: those who may see it are told by that.
+void add_owner(model::Event& event, const model::Owner& owner) {
+  if (owner.uid) event.fields.emplace_back("uid", std::to_string(*owner.uid));
+  if (!owner.user.empty()) event.fields.emplace_back("user", owner.user);
+  if (!owner.command.empty()) event.fields.emplace_back("name", owner.command);
+}
 
 }  // namespace
 
@@ -68,9 +86,11 @@ void Sampler::run(std::stop_token stop) {
 void Sampler::trigger_lanes(const Now& now) {
   for (size_t place = 0; place < sources_.size(); ++place) {
     const auto& source = sources_[place];
+    // Lanes before news: those of a generation that the board does not know yet wait a tick.
+    const auto lanes = source->lanes();
     board_.apply_news(place, source->take_news(), now);
     source->report_idle(board_.idle_for(place, now));
-    for (const auto& lane : source->lanes()) {
+    for (const auto& lane : lanes) {
       if (lane->info().cadence == collect::LaneCadence::kEvents) continue;
       if (lane->info().cadence == collect::LaneCadence::kSlow) {
         MonoTime& due = slow_due_[lane->info().name];
@@ -147,18 +167,30 @@ void Sampler::publish() {
   Board::SelfReadings self = read_self_usage();
   self.dropped_samples =
       mailbox_->dropped() + (options_.head ? options_.head->refused_series() : 0);
-  auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
+  const auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
   if (options_.resolve_owners) {
     std::vector<std::span<model::Process>> lists;
     for (model::DeviceSnapshot& device : snapshot->devices) lists.emplace_back(device.processes);
     options_.resolve_owners(lists);
   }
-  if (options_.events != nullptr) {
-    for (model::Event& event : board_.take_events()) options_.events->append(std::move(event));
-  }
+  append_events(snapshot);
+  published_ = snapshot;
   if (options_.head != nullptr) options_.head->append(*snapshot);
   if (options_.hub != nullptr) options_.hub->publish(snapshot);
   if (options_.after_tick) options_.after_tick(snapshot);
+}
+
+void Sampler::append_events(const model::SnapshotPtr& snapshot) {
+  for (model::Event& event : board_.take_events()) {
+    const bool is_exit = event.kind == catalog::EventKind::kProcessExit;
+    if (is_exit || event.kind == catalog::EventKind::kProcessStart) {
+      // Of one that is gone the last snapshot knows.
+      const model::Process* process =
+          find_process(is_exit ? published_ : snapshot, event.uuid, event.code);
+      if (process != nullptr) add_owner(event, process->owner);
+    }
+    if (options_.events != nullptr) options_.events->append(std::move(event));
+  }
 }
 
 model::SnapshotPtr Sampler::read_once(Duration settle, Duration patience) {

@@ -68,6 +68,7 @@ class Sampler {
   void publish();
   void collect_results(const Now& now);
   void note_pending();
+  void append_events(const model::SnapshotPtr& snapshot);
   void notice_clock_jump(const Now& now);
   Now now() const { return {options_.clock->mono(), options_.clock->wall()}; }
 
@@ -77,6 +78,7 @@ class Sampler {
   std::vector<std::shared_ptr<SourceRunner>> sources_;
   std::map<std::string, MonoTime> slow_due_;  // by lane
   std::optional<Now> previous_;
+  model::SnapshotPtr published_;  // the last one; nullptr before the first
   std::jthread thread_;
 };
 

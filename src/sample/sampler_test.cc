@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 
 namespace gpusight::sample {
@@ -31,6 +33,9 @@ struct FakeMachine {
   collect::Activity activity;
   int opened = 0;
   int closed = 0;
+  bool has_lanes = true;
+  bool closing_hangs = false;
+  Duration starting_takes{};
 
   void block(const std::string& uuid, bool on) {
     {
@@ -86,16 +91,22 @@ class FakeGeneration final : public collect::Generation {
  public:
   explicit FakeGeneration(FakeMachine& machine) : machine_(machine), devices_(machine.devices) {
     for (const model::Device& device : devices_) {
+      if (!machine.has_lanes) continue;
       for (const auto cadence : {collect::LaneCadence::kFast, collect::LaneCadence::kSlow}) {
         lanes_.push_back(std::make_unique<FakeLane>(machine, device.uuid, cadence));
       }
     }
   }
   ~FakeGeneration() override {
-    machine_.with([&] { ++machine_.closed; });
+    std::unique_lock lock(machine_.mutex);
+    machine_.changed.wait(lock, [&] { return !machine_.closing_hangs; });
+    ++machine_.closed;
   }
   std::span<const model::Device> devices() const override { return devices_; }
-  std::span<const std::unique_ptr<collect::Lane>> lanes() const override { return lanes_; }
+  std::span<const std::unique_ptr<collect::Lane>> lanes() const override {
+    std::this_thread::sleep_for(machine_.with([&] { return machine_.starting_takes; }));
+    return lanes_;
+  }
 
  private:
   FakeMachine& machine_;
@@ -151,7 +162,14 @@ class SamplerTest : public testing::Test {
                              .host_name = "box",
                              .hub = &hub_,
                              .events = &events_,
-                             .expected = std::move(expected)};
+                             .expected = std::move(expected),
+                             .resolve_owners = [](std::span<const std::span<model::Process>> all) {
+                               for (const auto& list : all) {
+                                 for (model::Process& process : list) {
+                                   process.owner.uid = 1000 + static_cast<uint32_t>(process.pid);
+                                 }
+                               }
+                             }};
     options.sources.push_back(std::make_unique<FakeSource>(machine_));
     sampler_ = std::make_unique<Sampler>(std::move(options));
     sampler_->open_sources();
@@ -241,6 +259,19 @@ TEST_F(SamplerTest, StopDoesNotWaitForAStuckCall) {
   EXPECT_FALSE(sampler_->stop(milliseconds(50)));
 }
 
+// FAULT-054
+TEST_F(SamplerTest, StopDoesNotWaitForADriverThatHangsInClosing) {
+  machine_.has_lanes = false;  // so that the control thread is the one that closes
+  machine_.closing_hangs = true;
+  create();
+  auto stopped = std::async(std::launch::async, [&] { return sampler_->stop(milliseconds(50)); });
+  const bool in_time = stopped.wait_for(seconds(5)) == std::future_status::ready;
+  machine_.with([&] { machine_.closing_hangs = false; });
+  machine_.changed.notify_all();
+  EXPECT_TRUE(in_time);
+  EXPECT_FALSE(stopped.get() && in_time);
+}
+
 // FAULT-038, FAULT-039
 TEST_F(SamplerTest, ALostDeviceStaysListedAndComesBackAfterReopening) {
   create();
@@ -301,6 +332,45 @@ TEST_F(SamplerTest, ReopeningWaitsForAStuckLaneAndSaysSoWhileOthersGoOn) {
     tick(milliseconds(5));
     return machine_.with([&] { return machine_.opened; }) >= 2;
   });
+}
+
+// FAULT-040
+TEST_F(SamplerTest, ADriverThatHangsInClosingIsSaidToBeStuck) {
+  create();
+  tick();
+  machine_.with([&] {
+    machine_.closing_hangs = true;
+    machine_.verdict["GPU-0"] = collect::Verdict::kGenerationLost;
+  });
+  wait_until([&] { return tick(milliseconds(5))->sources[0].phase == model::SourcePhase::kStuck; });
+  machine_.with([&] {
+    machine_.closing_hangs = false;
+    machine_.verdict.clear();
+  });
+  machine_.changed.notify_all();
+  wait_until(
+      [&] { return tick(milliseconds(5))->sources[0].phase == model::SourcePhase::kRunning; });
+}
+
+// FAULT-042
+TEST_F(SamplerTest, ADriverReloadIsNotHeldUpByThePauseAfterALostDevice) {
+  create();
+  tick();
+  machine_.with([&] { machine_.verdict["GPU-1"] = collect::Verdict::kDeviceLost; });
+  tick();
+  for (int i = 0; i < 2; ++i) {
+    std::this_thread::sleep_for(milliseconds(20));
+    tick();
+  }
+  machine_.with([&] { machine_.verdict["GPU-0"] = collect::Verdict::kGenerationLost; });
+  // Three seconds in small steps: less than the rest of the pause.
+  const auto opened = [&] { return machine_.with([&] { return machine_.opened; }); };
+  for (int i = 0; i < 60 && opened() < 2; ++i) {
+    clock_.advance(milliseconds(50));
+    sampler_->tick(milliseconds(5));
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(opened(), 2);
 }
 
 // FAULT-039
@@ -377,6 +447,22 @@ TEST_F(SamplerTest, ProcessesAreSortedByMemoryUnknownLastAndLeaveWhenTheyEnd) {
   EXPECT_EQ(count_events(EventKind::kProcessExit), 4u);  // two processes on each of two devices
 }
 
+TEST_F(SamplerTest, WhoseProcessCameOrWentIsKnownToItsEvent) {
+  create();
+  machine_.with([&] { machine_.processes = {{.pid = 1}}; });
+  tick();
+  machine_.with([&] { machine_.processes = {{.pid = 2}}; });
+  tick();
+  const auto has_uid = [&](EventKind kind, const char* uid) {
+    const auto events = events_.find({.kind = kind, .uuid = "GPU-0"});
+    ASSERT_EQ(events.size(), 1u);
+    const std::pair<std::string, std::string> field{"uid", uid};
+    EXPECT_NE(std::ranges::find(events[0].fields, field), events[0].fields.end());
+  };
+  has_uid(EventKind::kProcessExit, "1001");
+  has_uid(EventKind::kProcessStart, "1002");
+}
+
 TEST_F(SamplerTest, AWallClockThatIsSetIsAnEventAndChangesNoAge) {
   create();
   tick();
@@ -399,6 +485,7 @@ TEST_F(SamplerTest, SlowLanesArePolledEveryTenSecondsAndStayFreshBetween) {
 }
 
 TEST_F(SamplerTest, ReadOnceWaitsForEverySourceAndEveryLane) {
+  machine_.starting_takes = milliseconds(50);
   Sampler::Options options{.clock = &clock_, .hub = &hub_};
   options.sources.push_back(std::make_unique<FakeSource>(machine_));
   sampler_ = std::make_unique<Sampler>(std::move(options));

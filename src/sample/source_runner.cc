@@ -23,6 +23,12 @@ constexpr Duration kFirstPauseAfterGenerationLoss = seconds(1);
 // A generation that stood this long was well: pauses start short again.
 constexpr Duration kWellAfter = seconds(120);
 
+void set_stuck(model::SourceStatus& status, Duration stuck_for) {
+  status.phase = model::SourcePhase::kStuck;
+  status.message = catalog::MessageId::kSourceStuck;
+  status.arguments = {std::to_string(std::chrono::duration_cast<seconds>(stuck_for).count())};
+}
+
 }  // namespace
 
 struct SourceRunner::Core {
@@ -40,26 +46,29 @@ struct SourceRunner::Core {
   std::shared_ptr<collect::Generation> generation;
   MonoTime opened_at{};
   Duration pause{};
-  std::string said;  // the last log line, said again only when it changes
+  uint64_t next_number = 1;  // of a generation
+  std::string said;          // the last log line, said again only when it changes
 
   mutable Mutex mutex;
   SourceNews news GUARDED_BY(mutex);
   std::vector<std::shared_ptr<LaneRunner>> lanes GUARDED_BY(mutex);
   std::optional<collect::Verdict> loss GUARDED_BY(mutex);
   Duration idle_for GUARDED_BY(mutex){};
-  bool has_opened GUARDED_BY(mutex) = false;  // and its lanes can be asked
+  std::optional<MonoTime> in_call_since GUARDED_BY(mutex);  // opening or closing, which may hang
   bool finished GUARDED_BY(mutex) = false;
 
   void open();
-  void start_lanes(uint64_t number);
+  std::vector<std::shared_ptr<LaneRunner>> start_lanes(uint64_t number) const;
   // True when all lane threads are gone and the generation is closed; false when asked to stop
   // first.
   bool close();
   void control_loop();
+  void leave();  // the last that the control thread does
   // False when asked to stop meanwhile.
   bool sleep(Duration how_long) {
     return options.clock->sleep_until(options.clock->mono() + how_long, stop.get_token());
   }
+  void set_in_call_since(std::optional<MonoTime> since);
   void say_status() REQUIRES(mutex);
   void renew_after_loss(collect::Verdict verdict);
   void say_stuck(Duration stuck_for);
@@ -69,27 +78,32 @@ struct SourceRunner::Core {
 };
 
 void SourceRunner::Core::open() {
+  set_in_call_since(options.clock->mono());
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);
-  uint64_t number = 0;
-  {
-    MutexLock lock(mutex);
-    number = ++news.generation;
-    news.status = std::move(opened.status);
-    news.opened = true;
-    news.untouched = std::move(opened.untouched);
-    news.devices.clear();
-    if (generation) {
-      news.devices.assign(generation->devices().begin(), generation->devices().end());
-    }
-    loss.reset();
-    idle_for = {};
-    say_status();
-  }
-  if (generation) start_lanes(number);
+  std::vector<std::shared_ptr<LaneRunner>> started;
+  if (generation) started = start_lanes(next_number);
+  // All at once: who sees that the source was opened finds its lanes.
   MutexLock lock(mutex);
-  has_opened = true;
+  lanes = std::move(started);
+  news.generation = next_number++;
+  news.status = std::move(opened.status);
+  news.opened = true;
+  news.untouched = std::move(opened.untouched);
+  news.devices.clear();
+  if (generation) {
+    news.devices.assign(generation->devices().begin(), generation->devices().end());
+  }
+  loss.reset();
+  idle_for = {};
+  in_call_since.reset();
+  say_status();
+}
+
+void SourceRunner::Core::set_in_call_since(std::optional<MonoTime> since) {
+  MutexLock lock(mutex);
+  in_call_since = since;
 }
 
 void SourceRunner::Core::say_status() {
@@ -102,7 +116,7 @@ void SourceRunner::Core::say_status() {
   said = std::move(text);
 }
 
-void SourceRunner::Core::start_lanes(uint64_t number) {
+std::vector<std::shared_ptr<LaneRunner>> SourceRunner::Core::start_lanes(uint64_t number) const {
   std::vector<std::shared_ptr<LaneRunner>> started;
   for (const auto& lane : generation->lanes()) {
     started.push_back(LaneRunner::start({.generation = generation,
@@ -113,8 +127,7 @@ void SourceRunner::Core::start_lanes(uint64_t number) {
                                          .generation_number = number,
                                          .source_number = options.number}));
   }
-  MutexLock lock(mutex);
-  lanes = std::move(started);
+  return started;
 }
 
 bool SourceRunner::Core::lanes_finished() const {
@@ -134,9 +147,7 @@ Duration SourceRunner::Core::longest_run() const {
 
 void SourceRunner::Core::say_stuck(Duration stuck_for) {
   MutexLock lock(mutex);
-  news.status.phase = model::SourcePhase::kStuck;
-  news.status.message = catalog::MessageId::kSourceStuck;
-  news.status.arguments = {std::to_string(std::chrono::duration_cast<seconds>(stuck_for).count())};
+  set_stuck(news.status, stuck_for);
 }
 
 bool SourceRunner::Core::close() {
@@ -157,7 +168,9 @@ bool SourceRunner::Core::close() {
     MutexLock lock(mutex);
     lanes.clear();
   }
+  set_in_call_since(options.clock->mono());
   generation.reset();
+  set_in_call_since(std::nullopt);
   return true;
 }
 
@@ -173,7 +186,11 @@ void SourceRunner::Core::renew_after_loss(collect::Verdict verdict) {
   pause = was_well || pause == Duration::zero() ? first : std::min(pause * 2, kLongestPause);
   // The devices that are well are read on during the pause; dead handles are not.
   if (whole && !close()) return;
-  if (!sleep(pause) || (!whole && !close())) return;
+  for (Duration left = pause; left > Duration::zero(); left -= kWatchPeriod) {
+    if (!sleep(std::min(left, kWatchPeriod))) return;
+    if (!whole && take_loss() == collect::Verdict::kGenerationLost) break;
+  }
+  if (!whole && !close()) return;
   open();
 }
 
@@ -208,15 +225,23 @@ void SourceRunner::Core::control_loop() {
   }
 }
 
+void SourceRunner::Core::leave() {
+  {
+    MutexLock lock(mutex);
+    for (const auto& lane : lanes) lane->stop();
+  }
+  // Not under the lock: closing may hang in the driver, and others ask whether we have finished.
+  generation.reset();
+  MutexLock lock(mutex);
+  finished = true;
+}
+
 std::shared_ptr<SourceRunner> SourceRunner::start(Options options) {
   auto core = std::make_shared<Core>(std::move(options));
   std::thread([core] {
     pthread_setname_np(pthread_self(), "source");
     core->control_loop();
-    MutexLock lock(core->mutex);
-    for (const auto& lane : core->lanes) lane->stop();
-    core->generation.reset();
-    core->finished = true;
+    core->leave();
   }).detach();
   return std::shared_ptr<SourceRunner>(new SourceRunner(core));
 }
@@ -228,6 +253,11 @@ SourceNews SourceRunner::take_news() {
   MutexLock lock(core_->mutex);
   SourceNews news = core_->news;
   core_->news.opened = false;
+  // The control thread cannot say so itself. The first opening may take long: it says "starting".
+  if (core_->in_call_since && news.generation > 0) {
+    const Duration in_call_for = core_->options.clock->mono() - *core_->in_call_since;
+    if (in_call_for > kStuckAfter) set_stuck(news.status, in_call_for);
+  }
   return news;
 }
 
@@ -250,7 +280,7 @@ void SourceRunner::report_idle(Duration idle_for) {
 
 bool SourceRunner::is_opened() const {
   MutexLock lock(core_->mutex);
-  return core_->has_opened;
+  return core_->news.generation > 0;
 }
 
 void SourceRunner::stop() {

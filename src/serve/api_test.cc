@@ -58,6 +58,18 @@ TEST_F(ApiTest, EveryRouteOfTheTableAnswersAndIsDescribed) {
   EXPECT_EQ(described["paths"]["/api/gpusight/v1/events"]["get"]["parameters"].size(), 5u);
 }
 
+TEST_F(ApiTest, ReadinessWaitsForEverySourceButNotForOneThatHangs) {
+  model::SourceStatus nvml{.name = "nvml", .phase = model::SourcePhase::kStarting};
+  const model::SourceStatus host{.name = "host", .phase = model::SourcePhase::kRunning};
+  hub_.publish(snapshot_of({.sequence = 1, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 503u);
+  hub_.publish(snapshot_of({.sequence = 11, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 200u);
+  nvml.phase = model::SourcePhase::kAbsent;
+  hub_.publish(snapshot_of({.sequence = 2, .gpus = 0, .sources = {host, nvml}}));
+  EXPECT_EQ(get("/readyz").status, 200u);
+}
+
 // FAULT-040
 TEST_F(ApiTest, HealthDoesNotDependOnReadingsReadinessDoes) {
   EXPECT_EQ(get("/healthz").status, 200u);
@@ -137,7 +149,7 @@ TEST_F(ApiTest, ForeignHostsAreMisdirected) {
   EXPECT_EQ(api_.handle(r).status, 421u);
 }
 
-TEST_F(ApiTest, PagesOfOtherSitesGetNoStreamAndMayNotWrite) {
+TEST_F(ApiTest, PagesOfOtherSitesGetNothing) {
   Request r = request("/api/gpusight/v1/live");
   r.is_upgrade = true;
   EXPECT_EQ(api_.handle(r).status, 101u);
@@ -149,10 +161,19 @@ TEST_F(ApiTest, PagesOfOtherSitesGetNoStreamAndMayNotWrite) {
   r.origin = "http://localhost:9780";
   EXPECT_EQ(api_.handle(r).status, 101u);
   r.is_upgrade = false;
-  r.origin = "http://example.org";
   EXPECT_EQ(api_.handle(r).status, 426u);
-  r.method = "POST";
-  EXPECT_EQ(api_.handle(r).status, 403u);
+  for (const auto* path : {"/api/gpusight/v1/snapshot", "/metrics", "/"}) {
+    r = request(path);
+    r.has_origin = true;
+    r.origin = "http://localhost:9780";
+    EXPECT_EQ(api_.handle(r).status, 200u) << path;
+    for (const auto* origin : {"http://example.org", "http://localhost:9781", "null"}) {
+      r.origin = origin;
+      EXPECT_EQ(api_.handle(r).status, 403u) << path << " " << origin;
+    }
+    r.is_local_socket = true;  // where no browser comes from
+    EXPECT_EQ(api_.handle(r).status, 200u) << path;
+  }
 }
 
 TEST_F(ApiTest, UnknownPathsAndMethodsAreTold) {

@@ -112,6 +112,7 @@ class Session {
   awaitable<unsigned> read_request(Parser& parser) {
     bool told_to_continue = false;
     while (!parser.is_done()) {
+      if (!parser.got_some()) skip_empty_lines();
       if (!buffer_.empty()) {
         error_code error;
         const size_t used = parser.put(asio::buffer(buffer_), error);
@@ -127,6 +128,13 @@ class Session {
       if (is_first) entry_.expire_in(context_.limits.request_time);
     }
     co_return parser.get().target().size() > context_.limits.target_bytes ? 414U : 200U;
+  }
+
+  // What some clients send behind a body; RFC 9112 has a server pass over it (section 2.2).
+  void skip_empty_lines() {
+    size_t used = 0;
+    while (std::string_view(buffer_).substr(used).starts_with("\r\n")) used += 2;
+    buffer_.erase(0, used);
   }
 
   Request translate(const HttpRequest& from) const {

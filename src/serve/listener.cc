@@ -97,10 +97,11 @@ Status make_directory(const std::string& path, Lang lang) {
   if (parent.empty() || std::filesystem::is_directory(parent, error)) return {};
   std::filesystem::create_directories(parent.parent_path(), error);
   const mode_t mode = ::geteuid() == 0 ? 0755 : 0700;
-  if (::mkdir(parent.c_str(), mode) != 0 && errno != EEXIST) {
+  if (::mkdir(parent.c_str(), mode) == 0) {
+    ::chmod(parent.c_str(), mode);  // whatever the umask; never one that somebody else made
+  } else if (errno != EEXIST) {
     return listen_failed(lang, path, error_text(errno));
   }
-  ::chmod(parent.c_str(), mode);  // whatever the umask
   return {};
 }
 
@@ -135,13 +136,13 @@ Result<Endpoint> parse_listen_address(std::string_view text, Lang lang) {
   in_addr v4{};
   if (inet_pton(AF_INET, host.c_str(), &v4) == 1) {
     if (ntohl(v4.s_addr) >> 24 == 127) return endpoint_v4(v4, number);
-    return refuse(Code::kInvalidArgument, MessageId::kListenNotLoopback, lang, {host});
+    return refuse(Code::kUnavailable, MessageId::kListenNotLoopback, lang, {host});
   }
   in6_addr v6{};
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed && inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6) == 1) {
     if (IN6_IS_ADDR_LOOPBACK(&v6)) return endpoint_v6(v6, number);
-    return refuse(Code::kInvalidArgument, MessageId::kListenNotLoopback, lang, {host});
+    return refuse(Code::kUnavailable, MessageId::kListenNotLoopback, lang, {host});
   }
   return bad("127.0.0.1:9780, localhost:9780, [::1]:9780");
 }

@@ -40,7 +40,7 @@ void append_route(JsonWriter& w, const Route& route) {
     append_response(w, "200", route.summary, route.content_type);
   }
   if (route.handler == &Api::readyz) {
-    append_response(w, "503", "there is no snapshot yet", route.content_type);
+    append_response(w, "503", "the first reading is awaited", route.content_type);
   }
   if (route.query == Route::Query::kStrict) {
     append_response(w, "400", "a parameter is wrong; the message names it", "application/json");

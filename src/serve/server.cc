@@ -88,10 +88,7 @@ class Server::Impl {
       addresses_.push_back(listener.address);
       doors_.emplace_back(io_, std::move(listener.fd), family, false);
     }
-    if (!options_.socket_path.empty()) {
-      socket_.emplace(TRY(UnixListener::create(options_.socket_path, options_.lang)));
-      doors_.emplace_back(io_, socket_->take_fd(), AF_UNIX, true);
-    }
+    if (!options_.socket_path.empty()) TRY(open_socket());
     subscribe();
     return {};
   }
@@ -115,7 +112,8 @@ class Server::Impl {
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
-  const std::string& socket_path() const { return options_.socket_path; }
+  const std::string& socket_path() const { return socket_path_; }
+  const std::string& no_socket_because() const { return no_socket_because_; }
 
   ServerFigures figures() const {
     return {.connections = open_by_tcp_ + open_by_socket_,
@@ -126,6 +124,20 @@ class Server::Impl {
   }
 
  private:
+  Status open_socket() {
+    auto socket = UnixListener::create(options_.socket_path, options_.lang);
+    if (socket.ok()) {
+      socket_.emplace(std::move(socket).value());
+      socket_path_ = options_.socket_path;
+      doors_.emplace_back(io_, socket_->take_fd(), AF_UNIX, true);
+      return {};
+    }
+    const bool is_place_bad = socket.status().code() == Code::kIo;
+    if (!is_place_bad || options_.socket == Options::Socket::kNeeded) return socket.status();
+    no_socket_because_ = socket.status().message();
+    return {};
+  }
+
   // Publishers only leave word; a burst of it is one call on our thread, for the newest.
   void subscribe() {
     hub_subscription_ = options_.hub->subscribe([this](const model::SnapshotPtr&) {
@@ -226,6 +238,8 @@ class Server::Impl {
   log::FaultLog faults_;
   std::vector<std::string> addresses_;
   std::optional<UnixListener> socket_;
+  std::string socket_path_;
+  std::string no_socket_because_;
 
   std::atomic<bool> snapshot_waits_{false};
   std::atomic<bool> event_waits_{false};
@@ -254,6 +268,7 @@ void Server::run() { impl_->run(); }
 void Server::stop() { impl_->stop(); }
 const std::vector<std::string>& Server::addresses() const { return impl_->addresses(); }
 const std::string& Server::socket_path() const { return impl_->socket_path(); }
+const std::string& Server::no_socket_because() const { return impl_->no_socket_because(); }
 ServerFigures Server::figures() const { return impl_->figures(); }
 
 }  // namespace gpusight::serve

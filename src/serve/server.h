@@ -38,6 +38,9 @@ class Server {
   struct Options {
     std::vector<std::string> listen = {"127.0.0.1:9780"};  // loopback only; port 0: any free one
     std::string socket_path;                               // empty: no Unix socket
+    // Whether the server does without a socket whose place cannot be written. One that somebody
+    // else answers at is a refusal in any case.
+    enum class Socket : uint8_t { kNeeded, kIfPossible } socket = Socket::kNeeded;
     sample::SnapshotHub* hub = nullptr;
     const store::Head* head = nullptr;  // nullptr: the live stream begins without the past
     store::EventLog* events = nullptr;  // nullptr: there are no events
@@ -60,7 +63,8 @@ class Server {
   void stop();
 
   const std::vector<std::string>& addresses() const;  // as bound: "127.0.0.1:9780"
-  const std::string& socket_path() const;
+  const std::string& socket_path() const;             // empty: there is none
+  const std::string& no_socket_because() const;       // empty: there is one, or none was asked for
   ServerFigures figures() const;
 
  private:

@@ -105,6 +105,15 @@ TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
   EXPECT_EQ(client.read_reply()->status, 503);
 }
 
+TEST_F(ServerTest, EmptyLinesBeforeARequestArePassedOver) {
+  start();
+  TestClient client(address_);
+  client.send("\r\nPOST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi\r\n");
+  EXPECT_EQ(client.read_reply()->status, 405);
+  client.send("\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.read_reply()->body, "ok\n");
+}
+
 TEST_F(ServerTest, OldClientsAndThoseWhoSaySoAreClosedAfterTheAnswer) {
   start();
   TestClient old(address_);
@@ -232,6 +241,26 @@ TEST_F(ServerTest, TwoServersDoNotShareAnAddress) {
   stop();
   start();  // and what was left is free again
   EXPECT_EQ(TestClient(path).get("/healthz", "")->status, 200);
+}
+
+// FAULT-127
+TEST_F(ServerTest, ASocketWhosePlaceCannotBeWrittenIsDoneWithoutUnlessItIsNeeded) {
+  options_.socket_path = "/proc/none/gpusight.sock";
+  EXPECT_THAT(Server::create(options_).status().message(),
+              HasSubstr("cannot listen on /proc/none"));
+  options_.socket = Server::Options::Socket::kIfPossible;
+  start();
+  EXPECT_EQ(server_->socket_path(), "");
+  EXPECT_THAT(server_->no_socket_because(), HasSubstr("cannot listen on /proc/none"));
+  EXPECT_EQ(TestClient(address_).get("/healthz")->status, 200);
+}
+
+TEST_F(ServerTest, ASocketThatIsDoneWithoutIsNotTakenFromAnother) {
+  start();
+  Server::Options other = options_;
+  other.listen = {"127.0.0.1:0"};
+  other.socket = Server::Options::Socket::kIfPossible;
+  EXPECT_THAT(Server::create(other).status().message(), HasSubstr("another gpusight answers"));
 }
 
 json message_of(const std::optional<TestClient::Frame>& frame) {

@@ -24,6 +24,7 @@ struct Machine {
   size_t gpus = 1;
   std::string host_name = "box";
   std::vector<model::Process> processes;
+  std::vector<model::SourceStatus> sources;
 };
 
 inline model::SnapshotPtr snapshot_of(const Machine& machine) {
@@ -34,6 +35,7 @@ inline model::SnapshotPtr snapshot_of(const Machine& machine) {
   snapshot->wall = WallTime(std::chrono::seconds(1767225600 + machine.sequence));
   snapshot->interval = std::chrono::seconds(1);
   snapshot->host_name = machine.host_name;
+  snapshot->sources = machine.sources;
   for (size_t i = 0; i < machine.gpus; ++i) {
     DeviceSnapshot device;
     device.device = std::make_shared<const Device>(

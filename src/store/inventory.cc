@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "base/fd.h"
@@ -269,6 +270,22 @@ void Inventory::set_aside(const Status& why) {
                io_error(errno, "rename it to", aside).message());
 }
 
+void Inventory::note(const model::Snapshot& snapshot) {
+  std::set<std::string_view> listed;
+  std::set<std::string_view> there;
+  for (const model::DeviceSnapshot& device : snapshot.devices) {
+    const std::string& uuid = device.device->uuid;
+    listed.insert(uuid);
+    if (device.state == model::DeviceState::kLost || uuid.starts_with("PCI-")) continue;
+    there.insert(uuid);
+    seen(*device.device, snapshot.wall);
+  }
+  const size_t gone = std::erase_if(entries_, [&](const auto& entry) {
+    return !listed.contains(entry.first) && there.contains(entry.second.known.device.parent);
+  });
+  if (gone > 0) needs_save_ = true;
+}
+
 void Inventory::seen(const model::Device& device, WallTime now) {
   if (device.uuid.empty()) return;
   const WallTime seen_at = std::chrono::floor<std::chrono::milliseconds>(now);
@@ -288,13 +305,6 @@ std::vector<Known> Inventory::known() const {
   known.reserve(entries_.size());
   for (const auto& [uuid, entry] : entries_) known.push_back(entry.known);
   return known;
-}
-
-void Inventory::forget(std::string_view uuid) {
-  const auto at = entries_.find(uuid);
-  if (at == entries_.end()) return;
-  entries_.erase(at);
-  needs_save_ = true;
 }
 
 void Inventory::expire(WallTime now) {

@@ -4,8 +4,8 @@
 // Not thread-safe: one owner, the sampling control thread. The file is JSON, `schema` 1:
 //   {"schema": 1, "devices": [{"uuid": "GPU-…", "kind": "gpu", …, "last_seen_ms": 1767225600000}]}
 // What a device does not have is left out. It is replaced as a whole or not at all, and readable by
-// its owner only. A MIG device that was taken down on purpose is forgotten by whoever saw its
-// parent change, else it is missed like any other.
+// its owner only. A MIG device that is gone while its GPU is there was taken down on purpose and is
+// forgotten; one that is gone with its GPU is missed like any other.
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/device.h"
+#include "model/snapshot.h"
 
 namespace gpusight::store {
 
@@ -43,10 +44,12 @@ class Inventory {
   // PATH.bad; one that cannot be read stays and is not overwritten either.
   static Inventory load(std::string path, WallTime now);
 
+  // Sees what the snapshot says is there, and forgets MIG devices that its GPUs no longer have.
+  // Devices known by their place on the bus alone are left out: it is not who they are.
+  void note(const model::Snapshot& snapshot);
   void seen(const model::Device& device, WallTime now);
   // By uuid.
   std::vector<Known> known() const;
-  void forget(std::string_view uuid);
   // Drops what was not seen for kForgetDeviceAfter; load() and seen() do it too.
   void expire(WallTime now);
 

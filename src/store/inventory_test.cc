@@ -150,16 +150,35 @@ TEST_F(InventoryTest, AsksToBeSavedWhenFactsChangeAndHourlyForTimesOfSight) {
   updated.driver = "590.1";
   inventory.seen(updated, kNow + minutes(61));
   EXPECT_TRUE(inventory.needs_save());
-  ASSERT_TRUE(inventory.save().ok());
-  inventory.forget("GPU-a");
-  EXPECT_TRUE(inventory.needs_save());
-  EXPECT_THAT(inventory.known(), IsEmpty());
 }
 
-TEST_F(InventoryTest, ForgetsWhatNobodyKnows) {
+// FAULT-015
+TEST_F(InventoryTest, ForgetsMigDevicesThatTheirGpuNoLongerHas) {
+  const auto device = [](const model::Device& facts, model::DeviceState state) {
+    return model::DeviceSnapshot{.device = std::make_shared<const model::Device>(facts),
+                                 .state = state};
+  };
+  using enum model::DeviceState;
+  model::Device mig = gpu("MIG-1");
+  mig.kind = model::DeviceKind::kMig;
+  mig.parent = "GPU-a";
   Inventory inventory = load();
-  inventory.forget("GPU-a");
-  inventory.seen({}, kNow);  // a device without identity
+  inventory.note({.wall = kNow,
+                  .devices = {device(gpu("GPU-a"), kActive), device(mig, kActive),
+                              device(gpu("PCI-0000:01:00.0"), kAsleep)}});
+  EXPECT_THAT(uuids(inventory), ElementsAre("GPU-a", "MIG-1"));
+  inventory.note({.wall = kNow, .devices = {device(gpu("GPU-a"), kLost), device(mig, kLost)}});
+  inventory.note({.wall = kNow});  // nothing was looked for yet
+  EXPECT_THAT(uuids(inventory), ElementsAre("GPU-a", "MIG-1"));
+  ASSERT_TRUE(inventory.save().ok());
+  inventory.note({.wall = kNow, .devices = {device(gpu("GPU-a"), kActive)}});
+  EXPECT_THAT(uuids(inventory), ElementsAre("GPU-a"));
+  EXPECT_TRUE(inventory.needs_save());
+}
+
+TEST_F(InventoryTest, ADeviceWithoutIdentityIsNotRemembered) {
+  Inventory inventory = load();
+  inventory.seen({}, kNow);
   EXPECT_FALSE(inventory.needs_save());
   EXPECT_THAT(inventory.known(), IsEmpty());
 }

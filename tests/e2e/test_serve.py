@@ -3,9 +3,10 @@
 import http.client
 import json
 import socket
+import subprocess
 import time
 
-from harness import API, Case, CLEAN_ENVIRONMENT, Daemon, free_port, main, wait_until
+from harness import API, BINARY, Case, CLEAN_ENVIRONMENT, Daemon, free_port, main, wait_until
 
 DEVICES = 8
 
@@ -166,7 +167,9 @@ class Doors(Case):
     # FAULT-128
     def test_a_foreign_host_or_origin_is_refused(self):
         self.assertIn(self.server.get(API + "snapshot", {"Host": "evil.example"}).status, (403, 421))
-        self.assertEqual(self.server.request("POST", API + "snapshot", {"Origin": "http://evil.example"}).status, 403)
+        for method in ("GET", "POST"):
+            answer = self.server.request(method, API + "snapshot", {"Origin": "http://evil.example"})
+            self.assertEqual(answer.status, 403, method)
         with self.server.live(headers={"Origin": "http://evil.example"}) as live:
             self.assertNotEqual(live.status, 101)
         with self.server.live(headers={"Host": "evil.example"}) as live:
@@ -295,6 +298,42 @@ class Lifetime(Case):
         server = self.daemon("--listen", f"0.0.0.0:{free_port()}", ready=False)
         self.assertEqual(server.process.wait(10), 1)
         self.assertIn("loopback", server.log())
+
+    def test_another_simulated_machine_does_not_miss_the_devices_of_the_last(self):
+        first = self.daemon("--simulate", "h100-training", nvml=None, folder=self.folder)
+        self.assertEqual(len(first.snapshot()["devices"]), DEVICES)
+        first.stop()
+        second = self.daemon("--simulate", "rtx4090-desktop", nvml=None, folder=self.folder)
+        wait_until(lambda: second.snapshot()["sequence"] > 2, 15, what="two ticks")
+        self.assertEqual([device["state"] for device in second.snapshot()["devices"]], ["active"])
+
+    def test_what_cannot_be_asked_for_is_a_usage_error(self):
+        scenario = f"{self.folder}/broken.toml"
+        with open(scenario, "w", encoding="ascii") as file:
+            file.write("gpus = [\n")
+        for options, said in ((("--listen", "somewhere:80"), "somewhere:80"),
+                              (("--simulate", "h100-trainin"), "did you mean h100-training"),
+                              (("--simulate", scenario), f"{scenario}:")):
+            server = self.daemon(*options, ready=False)
+            self.assertEqual(server.process.wait(10), 2, options)
+            self.assertIn(said, server.log())
+            self.assertNotIn("http://", server.log())
+
+    # FAULT-127
+    def test_without_a_place_for_the_local_socket_it_serves_all_the_same(self):
+        blocker = f"{self.folder}/file"
+        with open(blocker, "w", encoding="ascii") as file:
+            file.write("not a folder")
+        # What a user without a runtime folder has: the socket would lie in the state folder.
+        done = subprocess.run(
+            ["timeout", "-s", "TERM", "3", BINARY, "serve", "--listen", "127.0.0.1:0",
+             "--simulate", "h100-training"],
+            capture_output=True, text=True, timeout=30, check=False,
+            env={**CLEAN_ENVIRONMENT, "RUNTIME_DIRECTORY": f"{blocker}/run",
+                 "STATE_DIRECTORY": f"{blocker}/state"})
+        self.assertIn("gpusight is at http://127.0.0.1:", done.stdout)
+        self.assertNotIn("local socket", done.stdout)
+        self.assertIn(f"cannot listen on {blocker}/run/gpusight.sock", done.stderr)
 
     # FAULT-127
     def test_a_state_directory_that_cannot_be_written_is_said_and_survived(self):

@@ -99,6 +99,9 @@ class Usage(Case):
         done = run("serve", "--intervall", "1s")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--interval", done.stderr.replace("--intervall", ""))
+        done = run("status", "--jsno")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--json", done.stderr)
         self.assertEqual(done.stdout, "")
 
     def test_bad_values_are_refused_with_what_is_wanted(self):

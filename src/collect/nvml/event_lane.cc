@@ -149,11 +149,12 @@ Verdict EventLane::poll(Report& report) {
       continue;
     }
     if (code == Return::kTimeout) return Verdict::kGood;
-    if (ends_generation(code)) return Verdict::kGenerationLost;
-    // A lost GPU, or a driver that fails at once each time: the fast lanes say which; here the
-    // point is not to ask in a tight circle.
+    // A lost GPU, a dead library, or a driver that fails at once each time: this lane is polled
+    // again as soon as it returns, and closing may have to wait for another one, so the point is
+    // not to ask in a tight circle.
     std::this_thread::sleep_for(std::chrono::milliseconds(kWaitMs));
-    return Verdict::kGood;
+    // Which GPU is lost is for the fast lanes to say.
+    return ends_generation(code) ? Verdict::kGenerationLost : Verdict::kGood;
   }
   return Verdict::kGood;
 }

@@ -169,13 +169,14 @@ bool FastLane::share_out_processes(Report& report) {
   const bool tells = std::ranges::any_of(
       all, [](const model::Process& process) { return process.gpu_instance.has_value(); });
   if (!tells) return false;
-  for (const Instance& instance : instances_) {
+  for (Instance& instance : instances_) {
     std::vector<model::Process> own;
     std::ranges::copy_if(all, std::back_inserter(own), [&](const model::Process& process) {
       return belongs_to(process, instance.mig->device);
     });
     report.about(instance.mig->device.uuid);
     put_processes(report, std::move(own));
+    instance.count = report.newest();
   }
   return true;
 }
@@ -196,23 +197,34 @@ void FastLane::read_instances(Conversation& parent, PollFate& fate, uint64_t cal
   }
   if (share_out_processes(report)) return;
   // Each list costs calls: as many instances as the tick has room for, the others next time.
-  for (size_t done = 0; done < instances_.size(); ++done) {
-    if (report.calls() - calls_before + kInstanceProcessCalls > kMostCalls && done > 0) return;
-    Instance& instance = instances_[next_instance_ % instances_.size()];
-    ++next_instance_;
-    const model::Device& device = instance.mig->device;
-    Conversation talk(*context_.api, instance.mig->handle, device.uuid, instance.memory, fate,
-                      report);
-    ProcessList list = instance.processes.read(talk);
-    if (auto* processes = std::get_if<std::vector<model::Process>>(&list)) {
-      for (model::Process& process : *processes) {
-        process.gpu_instance = device.gpu_instance;
-        process.compute_instance = device.compute_instance;
-      }
-    }
-    report.about(device.uuid);
-    put_processes(report, std::move(list));
+  size_t done = 0;
+  do {
+    read_instance_processes(instances_[next_instance_++ % instances_.size()], fate, report);
+    ++done;
+  } while (done < instances_.size() &&
+           report.calls() - calls_before + kInstanceProcessCalls <= kMostCalls);
+  for (size_t i = 0; i < instances_.size() - done; ++i) {
+    const Instance& waiting = instances_[(next_instance_ + i) % instances_.size()];
+    if (!waiting.count) continue;
+    report.about(waiting.mig->device.uuid);
+    report.keep(MetricId::kGpuProcesses, *waiting.count);
   }
+}
+
+void FastLane::read_instance_processes(Instance& instance, PollFate& fate, Report& report) {
+  const model::Device& device = instance.mig->device;
+  Conversation talk(*context_.api, instance.mig->handle, device.uuid, instance.memory, fate,
+                    report);
+  ProcessList list = instance.processes.read(talk);
+  if (auto* processes = std::get_if<std::vector<model::Process>>(&list)) {
+    for (model::Process& process : *processes) {
+      process.gpu_instance = device.gpu_instance;
+      process.compute_instance = device.compute_instance;
+    }
+  }
+  report.about(device.uuid);
+  put_processes(report, std::move(list));
+  instance.count = report.newest();
 }
 
 // Names of processes that have not been listed for a while are let go.

@@ -27,6 +27,7 @@ class FastLane final : public Lane {
     const MigDevice* mig = nullptr;
     HandleMemory memory;
     ProcessReader processes;
+    std::optional<model::Value> count = {};  // of processes, when it was this one's turn
   };
 
   void report_opening(Report& report);
@@ -35,6 +36,7 @@ class FastLane final : public Lane {
   void read_power(Conversation& talk, const Fields& fields, const RingSummaries& rings);
   void read_throttle(Conversation& talk);
   void put_processes(Report& report, ProcessList list);
+  void read_instance_processes(Instance& instance, PollFate& fate, Report& report);
   void read_instances(Conversation& parent, PollFate& fate, uint64_t calls_before);
   bool share_out_processes(Report& report);
   void forget_names(const Report& report);

@@ -317,6 +317,21 @@ TEST_F(NvmlLanes, ATickCostsAtMostTwentyFiveCalls) {
   }
 }
 
+TEST_F(NvmlLanes, FansBeyondFourAreReadInTurnsAndStayListed) {
+  fake_.gpus[0].fans = {10, 11, 12, 13, 14, 15};
+  open();
+  fast();
+  for (int i = 0; i < 3; ++i) {
+    tick();
+    EXPECT_LE(report_->calls(), FastLane::kMostCalls);
+    for (unsigned fan = 0; fan < 6; ++fan) {
+      EXPECT_NEAR(number(MetricId::kGpuFanSpeed, std::to_string(fan)).value_or(0),
+                  0.10 + 0.01 * fan, 1e-9)
+          << fan;
+    }
+  }
+}
+
 TEST_F(NvmlLanes, CallsOfOpeningAreReportedWithTheFirstPoll) {
   open();
   EXPECT_GT(fake_.total(), 10);

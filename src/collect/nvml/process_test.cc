@@ -225,6 +225,27 @@ TEST_F(NvmlMig, TheBoardsListServesItsInstances) {
   EXPECT_EQ(number(MetricId::kGpuProcesses, "", "MIG-3"), 0);
 }
 
+// FAULT-015
+TEST_F(NvmlMig, AnInstanceWhoseTurnItIsNotKeepsItsCountAndItsAge) {
+  fake_.gpus[0].fans.clear();
+  fake_.gpus[0].compute = {{1001, 500, kNoInstance, kNoInstance}};
+  open();
+  for (int i = 0; i < 7; ++i) {
+    tick();
+    if (i == 0) continue;  // with it, the calls of opening are counted
+    EXPECT_LE(report_->calls(), FastLane::kMostCalls);
+  }
+  for (const char* uuid : {"MIG-0", "MIG-1", "MIG-3", "MIG-4", "MIG-5", "MIG-6"}) {
+    const model::Value* count = value(MetricId::kGpuProcesses, "", uuid);
+    ASSERT_NE(count, nullptr) << uuid;
+    EXPECT_EQ(count->number(), 0) << uuid;
+  }
+  const auto age = [&](const char* uuid) {
+    return clock_.mono() - value(MetricId::kGpuProcesses, "", uuid)->read_at();
+  };
+  EXPECT_GT(std::max({age("MIG-0"), age("MIG-1"), age("MIG-6")}), Duration::zero());
+}
+
 TEST_F(NvmlMig, WhenTheBoardsListTellsNothingInstancesAreAskedInTurnsWithinTheBudget) {
   fake_.gpus[0].fans.clear();  // boards that can be divided have none
   fake_.gpus[0].instances[6].processes = {{1001, 500, kNoInstance, kNoInstance}};

@@ -44,20 +44,20 @@ class LabelledReadings {
     if (reading.ok()) {
       report_.set(metric_, reading.number, {}, label);
       any_ = true;
-    } else if (!reason_ || *reason_ == Reason::kNotSupported) {
+    } else if (reason_ == Reason::kNotSupported) {
       reason_ = reason_of(reading.code);
     }
   }
   void have_one() { any_ = true; }
   void finish() {
-    if (!any_) report_.absent(metric_, reason_.value_or(Reason::kNotSupported));
+    if (!any_) report_.absent(metric_, reason_);
   }
 
  private:
   Report& report_;
   MetricId metric_;
   bool any_ = false;
-  std::optional<Reason> reason_;
+  Reason reason_ = Reason::kNotSupported;  // a graver one, once there is one
 };
 
 Return read_memory_v2(Conversation& talk) {
@@ -252,7 +252,9 @@ void FanReader::read(Conversation& talk) {
     if (count.ok()) count_ = std::min(static_cast<unsigned>(count.number), kMostFans);
   }
   const unsigned count = count_.value_or(1);  // before 510 nobody says how many
-  for (unsigned i = 0; i < std::min(count, kFansATick); ++i) {
+  last_.resize(count);
+  const unsigned asked = std::min(count, kFansATick);
+  for (unsigned i = 0; i < asked; ++i) {
     const unsigned fan = next_++ % count;
     unsigned percent = 0;
     Return code = talk.ask(Query::kFanSpeedOf, fan, api.fan_speed_of, fan, &percent);
@@ -260,6 +262,14 @@ void FanReader::read(Conversation& talk) {
       code = talk.ask(Query::kFanSpeed, 0, api.fan_speed, &percent);
     }
     readings.put({code, percent * kPerCent}, std::to_string(fan));
+    last_[fan].reset();
+    if (code == Return::kSuccess) last_[fan] = talk.report().newest();
+  }
+  for (unsigned i = 0; i < count - asked; ++i) {
+    const unsigned fan = (next_ + i) % count;
+    if (!last_[fan]) continue;
+    talk.report().keep(MetricId::kGpuFanSpeed, *last_[fan], std::to_string(fan));
+    readings.have_one();
   }
   readings.finish();
 }

@@ -59,6 +59,7 @@ class FanReader {
  private:
   std::optional<unsigned> count_;
   unsigned next_ = 0;
+  std::vector<std::optional<model::Value>> last_;  // by fan
 };
 
 // Limits and states that rarely change.

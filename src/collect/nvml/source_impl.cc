@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "collect/nvml/descriptor_limit.h"
 #include "collect/nvml/nvml_source.h"
 #include "collect/nvml/return_code.h"
@@ -156,12 +157,12 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
 model::SourceStatus NvmlSource::status_of(const NvmlLibrary& library, const Enumeration& found) {
   model::SourceStatus status{.name = std::string(name()), .simulated = library.simulated};
   const size_t all = found.gpus.size() + found.lost.size();
+  has_worked_ = true;
   if (found.lost.empty()) {
     phase_ = SourcePhase::kRunning;
     message_ = library.simulated ? MessageId::kSourceSimulated : MessageId::kSourceRunning;
     status.arguments = {std::to_string(all), found.gpus.front().device.driver};
     lost_retry_.restart();
-    faults_.clear("nvml");
   } else {
     phase_ = SourcePhase::kDegraded;
     message_ = MessageId::kSourceDegraded;
@@ -169,8 +170,6 @@ model::SourceStatus NvmlSource::status_of(const NvmlLibrary& library, const Enum
     status.arguments = {std::to_string(found.gpus.size()), std::to_string(all),
                         std::to_string(pause.count())};
     lost_retry_.schedule(options_.clock->mono());
-    faults_.report("nvml",
-                   fmt::format("{} of {} NVIDIA devices do not answer", found.lost.size(), all));
   }
   status.phase = phase_;
   status.message = message_;
@@ -195,11 +194,6 @@ Opened NvmlSource::absent(const Problem& problem, const Bus& bus) {
   sleep_.opened({}, bus.asleep);
   set_untouched(bus.asleep, {});
   absent_retry_.schedule(options_.clock->mono());
-  // A machine without NVIDIA devices is no fault.
-  if (problem.message != MessageId::kNvmlNothingOnBus) {
-    faults_.report("nvml", catalog::format_message(problem.message, catalog::Lang::kEnglish,
-                                                   problem.arguments));
-  }
   return {.status = {.name = std::string(name()),
                      .phase = phase_,
                      .message = message_,
@@ -244,6 +238,9 @@ Wish NvmlSource::look_for_change() {
     absent_retry_.restart();
     return Wish::kOpen;
   }
+  // A library that was named by hand or has worked before is meant to work: it is tried at each
+  // turn.
+  if (!options_.nvml_path.empty() || has_worked_) return Wish::kOpen;
   const bool traceless = message_ == MessageId::kNvmlInitFailed ||
                          message_ == MessageId::kNvmlNoDevices ||
                          message_ == MessageId::kNvmlAccessRevoked;

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "collect/nvml/diagnosis.h"
 #include "collect/nvml/generation.h"
 #include "collect/nvml/known_devices.h"
@@ -55,12 +54,12 @@ class NvmlSource final : public Source {
   Environment environment_;
   std::shared_ptr<KnownDevices> known_ = std::make_shared<KnownDevices>();
   SleepWatch sleep_;
-  log::FaultLog faults_;
 
   model::SourcePhase phase_ = model::SourcePhase::kStarting;
   catalog::MessageId message_ = catalog::MessageId::kSourceStarting;
   std::vector<std::pair<model::Device, model::DeviceState>> untouched_;
   std::vector<model::Device> opened_;  // GPUs of the last generation
+  bool has_worked_ = false;            // a library was opened and had devices, in this run
   std::string traces_;                 // what the machine looked like at the last open()
   Backoff absent_retry_{std::chrono::seconds(1), std::chrono::seconds(60)};
   Backoff lost_retry_{std::chrono::seconds(10), std::chrono::seconds(60)};

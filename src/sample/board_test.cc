@@ -1,0 +1,216 @@
+#include "sample/board.h"
+
+#include <gtest/gtest.h>
+
+namespace gpusight::sample {
+namespace {
+
+using catalog::EventKind;
+using catalog::MetricId;
+using collect::LaneCadence;
+using collect::Verdict;
+using model::DeviceState;
+using model::Reason;
+using std::chrono::seconds;
+
+constexpr MetricId kDeclared[] = {MetricId::kGpuTemperature};
+
+// A board with one source, fed by hand.
+class BoardTest : public testing::Test {
+ protected:
+  BoardTest() : board_({.interval = seconds(1)}) { board_.add_source(0, "nvml", kDeclared); }
+
+  Now now() const { return {clock_.mono(), clock_.wall()}; }
+
+  void open(std::vector<model::Device> devices,
+            std::vector<std::pair<model::Device, DeviceState>> untouched = {}) {
+    board_.apply_news(0,
+                      {.status = {.name = "nvml", .phase = model::SourcePhase::kRunning},
+                       .generation = ++generation_,
+                       .opened = true,
+                       .devices = std::move(devices),
+                       .untouched = std::move(untouched)},
+                      now());
+  }
+
+  // What a lane says; `fill` sets the readings.
+  template <typename Fill>
+  void answer(const std::string& lane, Fill fill, Verdict verdict = Verdict::kGood) {
+    LaneResult result{.source = 0,
+                      .generation = generation_,
+                      .lane = lane,
+                      .report = collect::Report(clock_, 1),
+                      .verdict = verdict};
+    fill(result.report);
+    board_.apply_result(std::move(result), now());
+  }
+  void lists(std::vector<model::Process> processes) {
+    clock_.advance(seconds(1));
+    answer("fast", [&](collect::Report& report) {
+      report.about("GPU-0");
+      report.processes(std::move(processes));
+    });
+  }
+  void loses() {
+    answer(
+        "fast",
+        [](collect::Report& report) {
+          report.about("GPU-0");
+          report.state(DeviceState::kLost);
+          report.processes_absent(Reason::kLost);
+        },
+        Verdict::kDeviceLost);
+  }
+
+  // "process_start 5 process_exit 7", of what happened since the last call.
+  std::string happened() {
+    std::string text;
+    for (const model::Event& event : board_.take_events()) {
+      if (!text.empty()) text += ' ';
+      text += catalog::event_kind(event.kind).key;
+      if (event.code != 0) text += " " + std::to_string(event.code);
+    }
+    return text;
+  }
+  model::Snapshot build() { return board_.build(now(), {}, false); }
+
+  FakeClock clock_;
+  Board board_;
+  uint64_t generation_ = 0;
+  const model::Device gpu_{.uuid = "GPU-0", .name = "zero", .driver = "1.0", .index = 0};
+};
+
+// FAULT-093
+TEST_F(BoardTest, AProcessThatIsGoneWhileTheDriverStillListsItLeavesOnce) {
+  open({gpu_});
+  lists({{.pid = 5, .start_ticks = 100}});
+  lists({{.pid = 5, .start_ticks = 0}});  // nothing in /proc any more
+  EXPECT_EQ(happened(), "");
+  lists({});
+  EXPECT_EQ(happened(), "process_exit 5");
+}
+
+TEST_F(BoardTest, AProcessWhoseStartBecomesKnownIsTheSame) {
+  open({gpu_});
+  lists({{.pid = 5, .start_ticks = 0}});
+  lists({{.pid = 5, .start_ticks = 100}});
+  EXPECT_EQ(happened(), "");
+}
+
+// FAULT-093
+TEST_F(BoardTest, APidUsedAgainIsAnotherProcess) {
+  open({gpu_});
+  lists({{.pid = 5, .start_ticks = 100}});
+  lists({{.pid = 5, .start_ticks = 200}});
+  EXPECT_EQ(happened(), "process_start 5 process_exit 5");
+}
+
+TEST_F(BoardTest, AProcessOnTwoInstancesLeavesTheGpuWhenItHasLeftBoth) {
+  open({gpu_});
+  lists({{.pid = 5, .start_ticks = 100, .gpu_instance = 1},
+         {.pid = 5, .start_ticks = 100, .gpu_instance = 2}});
+  lists({{.pid = 5, .start_ticks = 100, .gpu_instance = 2}});
+  EXPECT_EQ(happened(), "");
+  lists({});
+  EXPECT_EQ(happened(), "process_exit 5");
+}
+
+TEST_F(BoardTest, WhenAListReturnsOnlyWhatChangedMeanwhileIsNews) {
+  open({gpu_});
+  lists({{.pid = 5, .start_ticks = 100}, {.pid = 6, .start_ticks = 101}});
+  answer("fast", [](collect::Report& report) {
+    report.about("GPU-0");
+    report.processes_absent(Reason::kDriverError);
+  });
+  EXPECT_FALSE(build().devices[0].processes_known);
+  lists({{.pid = 6, .start_ticks = 101}, {.pid = 7, .start_ticks = 300}});
+  EXPECT_EQ(happened(), "process_start 7 process_exit 5");
+}
+
+// FAULT-038
+TEST_F(BoardTest, ALateAnswerOfAnotherLaneDoesNotBringALostDeviceBack) {
+  open({gpu_});
+  loses();
+  answer("slow", [](collect::Report& report) {
+    report.about("GPU-0");
+    report.set(MetricId::kGpuTemperature, 40);
+  });
+  EXPECT_EQ(build().devices[0].state, DeviceState::kLost);
+  EXPECT_EQ(happened(), "device_lost");
+  open({gpu_});
+  EXPECT_EQ(build().devices[0].state, DeviceState::kActive);
+  EXPECT_EQ(happened(), "device_back");  // and nobody reloaded a driver
+}
+
+// FAULT-042
+TEST_F(BoardTest, ADriverReloadIsToldOnceItsDevicesAreBack) {
+  open({gpu_});
+  answer(
+      "fast", [](collect::Report&) {}, Verdict::kGenerationLost);
+  open({});
+  EXPECT_EQ(happened(), "device_lost");
+  open({gpu_});
+  EXPECT_EQ(happened(), "driver_reload device_back");
+  open({gpu_});
+  EXPECT_EQ(happened(), "");
+}
+
+// FAULT-015
+TEST_F(BoardTest, AChangeOfMigIsToldOnceHoweverManySeeIt) {
+  std::vector<model::Device> devices{gpu_};
+  for (const char* uuid : {"MIG-1", "MIG-2", "MIG-3"}) {
+    devices.push_back({.uuid = uuid, .kind = model::DeviceKind::kMig, .parent = "GPU-0"});
+  }
+  open(devices);
+  for (const char* lane : {"events", "slow"}) {
+    answer(
+        lane,
+        [](collect::Report& report) {
+          report.event({.kind = EventKind::kMigChange, .uuid = "GPU-0"});
+        },
+        Verdict::kGenerationLost);
+  }
+  devices.resize(2);
+  open(devices);
+  EXPECT_EQ(happened(), "mig_change");
+  EXPECT_EQ(build().devices.size(), 2u);
+  open({gpu_});  // divided anew between two looks: nobody else says so
+  EXPECT_EQ(happened(), "mig_change");
+}
+
+// FAULT-015
+TEST_F(BoardTest, AnExpectedInstanceOfAGpuThatIsNoLongerDividedIsNotMissed) {
+  board_.expect({gpu_, {.uuid = "MIG-1", .kind = model::DeviceKind::kMig, .parent = "GPU-0"}},
+                now());
+  open({gpu_});
+  EXPECT_EQ(build().devices.size(), 1u);
+  EXPECT_EQ(happened(), "");
+}
+
+// FAULT-015, FAULT-039
+TEST_F(BoardTest, AnExpectedInstanceIsMissedWithItsGpu) {
+  board_.expect({gpu_, {.uuid = "MIG-1", .kind = model::DeviceKind::kMig, .parent = "GPU-0"}},
+                now());
+  open({});
+  EXPECT_EQ(build().devices.size(), 2u);
+  EXPECT_EQ(happened(), "device_lost device_lost");
+}
+
+// FAULT-079
+TEST_F(BoardTest, ADeviceThatIsFoundAsleepDidNotFallAsleep) {
+  open({}, {{{.uuid = "PCI-0000:01:00.0", .pci = "0000:01:00.0"}, DeviceState::kAsleep}});
+  EXPECT_EQ(build().devices[0].state, DeviceState::kAsleep);
+  EXPECT_EQ(happened(), "");
+}
+
+TEST_F(BoardTest, WhatStoodForADeviceThatDidNotAnswerGivesWayToIt) {
+  open({}, {{{.uuid = "NVML-INDEX-0", .index = 0}, DeviceState::kLost}});
+  EXPECT_EQ(build().devices.size(), 1u);
+  open({gpu_});
+  const model::Snapshot snapshot = build();
+  ASSERT_EQ(snapshot.devices.size(), 1u);
+  EXPECT_EQ(snapshot.devices[0].device->uuid, "GPU-0");
+}
+
+}  // namespace
+}  // namespace gpusight::sample
