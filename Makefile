@@ -45,8 +45,15 @@ format: ## format every C++ file
 	@git ls-files '*.cc' '*.h' | xargs -r clang-format-14 -i
 
 .PHONY: docs
-docs: build ## write docs/reference and docs/faults.md anew
+docs: build ## write docs/reference, docs/faults.md and what else is made from tables anew
 	@tools/gen_docs --write
+
+.PHONY: golden
+golden: deps-test ## accept what the formats and tables look like now as what they should look like
+	@$(CMAKE) --preset dev
+	@$(CMAKE) --build build/dev --target export_prometheus_test cli_test config_test
+	@GPUSIGHT_UPDATE_GOLDEN=1 ctest --test-dir build/dev -R '^(export_prometheus|cli|config)$$' > /dev/null || true
+	@git --no-pager diff --stat -- src
 
 .PHONY: bench
 bench: deps-test ## measure and print the figures with their budgets, into bench/RESULTS.md

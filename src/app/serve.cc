@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -134,7 +135,10 @@ class Daemon {
     if (!path.empty()) inventory_.emplace(store::Inventory::load(path, SystemClock().wall()));
     machine_ = std::make_unique<Machine>(origin, inventory_ ? &*inventory_ : nullptr);
     server_ = TRY(serve::Server::create(server_options()));
-    server_thread_ = std::thread([this] { server_->run(); });
+    server_thread_ = std::thread([this] {
+      ::pthread_setname_np(::pthread_self(), "server");
+      server_->run();
+    });
     event(catalog::EventKind::kDaemonStart, {std::string(kVersion)});
     machine_->start();
     return {};

@@ -18,7 +18,8 @@ using platform::ProcStat;
 
 constexpr size_t kNameBytes = 64;
 
-// Drivers give a path, some with arguments, which may hold secrets: the name is the last part of it.
+// Drivers give a path, some with arguments, which may hold secrets: the name is the last part of
+// it.
 std::string command_of(std::string_view driver_name) {
   driver_name = driver_name.substr(0, driver_name.find(' '));
   return clean_text(driver_name.substr(driver_name.rfind('/') + 1), kNameBytes);

@@ -8,6 +8,7 @@ namespace {
 using enum EventKind;
 using enum Severity;
 
+// clang-format off
 constexpr EventKindRow kKinds[] = {
     {kXid, 1, "xid", kError, MessageId::kEventXid, MetricId::kGpuXidErrors, {"XID error", "XID 错误"}},
     {kThrottleBegin, 2, "throttle_begin", kWarning, MessageId::kEventThrottleBegin, {}, {"Throttling begins", "开始降频"}},
@@ -24,6 +25,7 @@ constexpr EventKindRow kKinds[] = {
     {kDaemonStart, 13, "daemon_start", kInfo, MessageId::kEventDaemonStart, {}, {"Start", "启动"}},
     {kDaemonStop, 14, "daemon_stop", kInfo, MessageId::kEventDaemonStop, {}, {"Stop", "停止"}},
 };
+// clang-format on
 
 consteval bool kinds_are_sound() {
   for (size_t i = 0; i < std::size(kKinds); ++i) {

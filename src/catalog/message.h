@@ -1,5 +1,5 @@
-// What the program says to its users, in every language it speaks. Everything but log lines has a row
-// here: views, reasons, events, command-line errors. Constant data, any thread.
+// What the program says to its users, in every language it speaks. Everything but log lines has a
+// row here: views, reasons, events, command-line errors. Constant data, any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace gpusight::catalog {
 
+// clang-format off
 enum class MessageId : uint16_t {
   kNone,
   // why a value is absent (model::Reason, in its order)
@@ -68,6 +69,7 @@ enum class MessageId : uint16_t {
   kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,
   kCount,
 };
+// clang-format on
 
 struct MessageRow {
   MessageId id;

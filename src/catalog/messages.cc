@@ -8,6 +8,7 @@ namespace {
 
 using enum MessageId;
 
+// clang-format off
 constexpr MessageRow kMessages[] = {
     {kNone, "none", {"", ""}},
     {kReasonNotSupported, "reason.not_supported", {"not supported by this device or driver", "此设备或驱动不支持"}},
@@ -224,6 +225,7 @@ constexpr MessageRow kMessages[] = {
     {kWordBusy, "word.busy", {"busy", "忙"}},
     {kWordNotAvailable, "word.not_available", {"n/a", "无"}},
 };
+// clang-format on
 
 consteval bool rows_are_sound() {
   for (size_t i = 0; i < std::size(kMessages); ++i) {

@@ -1,7 +1,7 @@
 // The API and the live stream of a made-up machine, and web/dist under the server's own
 // Content-Security-Policy: for working on the page and for its tests without the program.
 //
-//   node dev/mock-server.mjs [--port 9781]
+//   [DIST=folder] node dev/mock-server.mjs [--port 9781]
 //   http://127.0.0.1:9781/                                  8 GPUs
 //   http://127.0.0.1:9781/s/gpus=8&faults=lost,asleep/      what lies under /s/…/ is the scenario
 //
@@ -19,7 +19,7 @@ import { deltaOf } from "./delta.mjs";
 import { Machine } from "./machine.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const dist = join(here, "../dist");
+const dist = process.env.DIST ?? join(here, "../dist");
 const catalog = JSON.parse(readFileSync(join(here, "catalog.json"), "utf8"));
 const portAt = process.argv.indexOf("--port");
 const port = portAt > 0 ? Number(process.argv[portAt + 1]) : 9781;

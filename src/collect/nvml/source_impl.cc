@@ -238,7 +238,8 @@ Wish NvmlSource::look_for_change() {
     absent_retry_.restart();
     return Wish::kOpen;
   }
-  // A library that was named by hand or has worked before is meant to work: it is tried at each turn.
+  // A library that was named by hand or has worked before is meant to work: it is tried at each
+  // turn.
   if (!options_.nvml_path.empty() || has_worked_) return Wish::kOpen;
   const bool traceless = message_ == MessageId::kNvmlInitFailed ||
                          message_ == MessageId::kNvmlNoDevices ||
