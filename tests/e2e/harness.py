@@ -388,6 +388,20 @@ def status(*arguments, **options):
         raise AssertionError(f"status said (exit {done.returncode}): {done.stdout}{done.stderr}") from None
 
 
+def fresh(device, metric="gpu_utilization_ratio"):
+    """True if the metric has a number that is not stale."""
+    value = device["metrics"][metric]
+    return value is not None and metric not in device["stale"]
+
+
+def of_self(snapshot, metric, source="nvml"):
+    return (snapshot["self"]["metrics"][metric] or {}).get(source) or 0
+
+
+def generations_of(snapshot):
+    return of_self(snapshot, "gpusight_driver_generations_total")
+
+
 class Tree:
     """A root folder with as much of /proc, /sys and /dev as a test needs."""
 
