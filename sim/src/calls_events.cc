@@ -18,7 +18,9 @@ constexpr std::uint64_t kSupported = nvmlEventTypeSingleBitEccError |
                                      nvmlEventTypeXidCriticalError | nvmlEventTypeClock;
 constexpr std::uint64_t kSupportedGeForce =
     nvmlEventTypePState | nvmlEventTypeXidCriticalError | nvmlEventTypeClock;
-constexpr unsigned kPollMs = 10;
+// The real call sleeps in the kernel until something happens: what waiting costs here is to be near
+// that.
+constexpr std::uint64_t kPollMs = 50;
 
 struct Event {
   std::size_t gpu = 0;
@@ -63,13 +65,13 @@ bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
   return false;
 }
 
-// Looks every few milliseconds until there is an event or the time is over.
+// Looks now and then until there is an event or the time is over.
 nvmlReturn_t wait_for_event(Fn fn, nvmlEventSet_t handle, unsigned timeout_ms, Event* event) {
   {
     Call call(fn);
     if (const nvmlReturn_t code = call.enter_system(); code != NVML_SUCCESS) return code;
   }
-  for (std::uint64_t waited = 0;; waited += kPollMs) {
+  for (std::uint64_t waited = 0;;) {
     const std::shared_ptr<const Plan> plan = library().plan();
     if (plan == nullptr || !library().initialised()) return NVML_ERROR_UNINITIALIZED;
     {
@@ -79,8 +81,10 @@ nvmlReturn_t wait_for_event(Fn fn, nvmlEventSet_t handle, unsigned timeout_ms, E
       if (next_event(*set, *plan, library().now(*plan), event)) return NVML_SUCCESS;
     }
     if (waited >= timeout_ms) return NVML_ERROR_TIMEOUT;
-    const timespec rest{0, kPollMs * 1000000L};
+    const std::uint64_t rest_ms = std::min<std::uint64_t>(kPollMs, timeout_ms - waited);
+    const timespec rest{0, static_cast<long>(rest_ms) * 1000000L};
     nanosleep(&rest, nullptr);
+    waited += rest_ms;
   }
 }
 
