@@ -249,6 +249,8 @@ Result<double> parse_number(std::string_view text) {
 
 std::string print_number(double number) {
   const double size = std::fabs(number);
+  // Without the sign that would make "Inf ^ 2" the sign of a power.
+  if (std::isinf(number) && number > 0) return "Inf";
   if (!std::isfinite(number) || (size != 0 && (size < 1e-6 || size >= 1e21))) {
     return number_text(number);
   }

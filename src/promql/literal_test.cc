@@ -60,7 +60,8 @@ TEST(Number, IsPrintedShortAndReadsBack) {
   EXPECT_EQ(print_number(1e21), "1e+21");
   EXPECT_EQ(print_number(0.000001), "0.000001");
   EXPECT_EQ(print_number(1e-7), "1e-07");
-  EXPECT_EQ(print_number(std::numeric_limits<double>::infinity()), "+Inf");
+  EXPECT_EQ(print_number(std::numeric_limits<double>::infinity()), "Inf");
+  EXPECT_EQ(print_number(-std::numeric_limits<double>::infinity()), "-Inf");
   EXPECT_EQ(print_number(std::numeric_limits<double>::quiet_NaN()), "NaN");
   for (const double value : {1.0 / 3, 123456789.123, 5e-324, 1.7976931348623157e308}) {
     EXPECT_EQ(number(print_number(value)), value);

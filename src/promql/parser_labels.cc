@@ -61,7 +61,7 @@ Result<model::Labels> parse_labels(std::string_view text) {
   TokenStream tokens(text);
   model::Labels labels;
   const Token name = TRY(tokens.peek());
-  if (names_metric(name)) {
+  if (is_plain_metric_name(name.text)) {  // any word: nothing else could stand here
     TRY(tokens.take());
     labels.emplace_back(kName, name.text);
   }

@@ -15,6 +15,8 @@ TEST(ParseLabels, ReadsANameAndLabelsAndSortsThem) {
   EXPECT_EQ(parse_labels("{\"a\"=`1`, 'm', b=\"2\",}").value(), expected);
   EXPECT_EQ(parse_labels("{__name__='m', a='1', b='2'}").value(), expected);
   EXPECT_EQ(parse_labels("sum").value(), (Labels{{"__name__", "sum"}}));
+  EXPECT_EQ(parse_labels("ignoring{}").value(), (Labels{{"__name__", "ignoring"}}));
+  EXPECT_EQ(parse_labels("nan").value(), (Labels{{"__name__", "nan"}}));
   EXPECT_EQ(parse_labels("").value(), Labels());
   EXPECT_EQ(parse_labels("{}").value(), Labels());
   EXPECT_EQ(parse_labels("m{empty=''}").value(), (Labels{{"__name__", "m"}}));

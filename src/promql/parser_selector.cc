@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "promql/duration.h"
 #include "promql/literal.h"
 #include "promql/matcher.h"
@@ -253,7 +254,7 @@ Status Parser::at(Tree& tree) {
       return tokens_.error(tree.expr->position,
                            fmt::format("timestamp out of bounds for @ modifier: {}",
                                        std::isfinite(seconds) ? fmt::format("{:f}", seconds)
-                                                              : print_number(seconds)));
+                                                              : number_text(seconds)));
     }
     wanted.at = TimeShift::At::kTime;
     wanted.at_ms = std::llround(seconds * 1000);

@@ -36,6 +36,8 @@ TEST(Printer, WritesOneCanonicalLine) {
   EXPECT_EQ(printed("(m)[1h:90]"), "(m)[1h:1m30s]");
   EXPECT_EQ(printed("m offset 0s"), "m");
   EXPECT_EQ(printed("-5m+0x10"), "-5m + 16");
+  EXPECT_EQ(printed("+inf^m"), "+Inf ^ m");
+  EXPECT_EQ(printed("inf^m"), "Inf ^ m");
   EXPECT_EQ(printed("-(-m)"), "-(-m)");
   EXPECT_EQ(printed("'\\x00\\xff'"), R"("\x00\xff")");
   EXPECT_EQ(printed("label_replace(m,'a','$1','b','(.*)')"),
