@@ -23,10 +23,10 @@ class FoldedRows final : public HeldSource {
   struct Group {
     Row row;
     std::unique_ptr<Fold> fold;
+    Charge charge;
   };
 
   Status compute() override {
-    Charge charge(evaluation_);
     KeyIndex index;
     std::vector<Group> groups;
     Row row;
@@ -34,8 +34,10 @@ class FoldedRows final : public HeldSource {
       TRY(evaluation_.check());
       const KeyIndex::Found found = index.find_or_add(subset_.key(row.labels));
       if (found.is_new) {
+        Charge charge(evaluation_);
         TRY(charge.add(sizeof(Group) + steps_ * fold_bytes_per_step(op_)));
-        groups.push_back({{.labels = subset_.of(row.labels)}, make_fold(op_, steps_)});
+        groups.push_back(
+            {{.labels = subset_.of(row.labels)}, make_fold(op_, steps_), std::move(charge)});
       }
       groups[found.index].fold->add(row.values);
       groups[found.index].row.drop_name |= row.drop_name;
@@ -44,6 +46,7 @@ class FoldedRows final : public HeldSource {
     for (Group& group : groups) {
       group.row.values = group.fold->finish();
       group.fold.reset();
+      group.charge.clear();
       TRY(results().add(std::move(group.row)));
     }
     return {};

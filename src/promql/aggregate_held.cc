@@ -18,24 +18,18 @@
 namespace gpusight::promql {
 namespace {
 
-// The rows of a source and which of them belong together.
-struct GroupedRows {
-  explicit GroupedRows(Evaluation& evaluation) : held(evaluation) {}
-
-  Status fill(RowSource& source, LabelSubset subset) {
-    TRY(held.add_all(source));
-    KeyIndex index;
-    for (size_t i = 0; i < held.rows().size(); ++i) {
-      const KeyIndex::Found found = index.find_or_add(subset.key(held.rows()[i].labels));
-      if (found.is_new) groups.emplace_back();
-      groups[found.index].push_back(i);
-    }
-    return {};
+// Which rows belong together: their indices, in their order.
+using RowGroups = std::vector<std::vector<size_t>>;
+RowGroups groups_of(const std::vector<Row>& rows, LabelSubset& subset) {
+  RowGroups groups;
+  KeyIndex index;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const KeyIndex::Found found = index.find_or_add(subset.key(rows[i].labels));
+    if (found.is_new) groups.emplace_back();
+    groups[found.index].push_back(i);
   }
-
-  HeldRows held;
-  std::vector<std::vector<size_t>> groups;  // indices into held.rows(), in their order
-};
+  return groups;
+}
 
 // topk and bottomk.
 class TopRows final : public HeldSource {
@@ -46,24 +40,24 @@ class TopRows final : public HeldSource {
         greatest_first_(aggregate.op == AggregateOp::kTopk),
         subset_(grouping_of(aggregate)),
         rows_(std::move(rows)),
-        sizes_(std::move(sizes)),
-        grouped_(evaluation) {}
+        sizes_(std::move(sizes)) {}
 
  private:
   Status compute() override {
-    TRY(grouped_.fill(*rows_, subset_));
+    TRY(results().add_all(*rows_));
     rows_.reset();
-    for (const std::vector<size_t>& group : grouped_.groups) {
+    for (const std::vector<size_t>& group : groups_of(results().rows(), subset_)) {
       TRY(evaluation_.check());
       for (size_t step = 0; step < sizes_.values.size(); ++step) keep_best(group, step);
     }
-    return hand_over();
+    if (sizes_.values.size() == 1) put_in_order();
+    return {};
   }
 
   // Leaves the values of the best at `step` and takes away those of the others; order_ has the
   // members of the group from best to worst.
   void keep_best(const std::vector<size_t>& group, size_t step) {
-    std::vector<Row>& rows = grouped_.held.rows();
+    std::vector<Row>& rows = results().rows();
     order_.clear();
     for (const size_t member : group) {
       if (has_value(rows[member].values[step])) order_.push_back(member);
@@ -88,17 +82,10 @@ class TopRows final : public HeldSource {
   }
 
   // An instant query's rows stand in the order of their values, group by group.
-  Status hand_over() {
-    std::vector<Row>& rows = grouped_.held.rows();
-    if (sizes_.values.size() == 1) {
-      for (const size_t row : best_) TRY(results().add(std::move(rows[row])));
-    } else {
-      for (Row& row : rows) {
-        if (std::ranges::any_of(row.values, has_value)) TRY(results().add(std::move(row)));
-      }
-    }
-    grouped_.held.clear();
-    return {};
+  void put_in_order() {
+    std::vector<Row> ordered;
+    for (const size_t row : best_) ordered.push_back(std::move(results().rows()[row]));
+    results().rows() = std::move(ordered);
   }
 
   Evaluation& evaluation_;
@@ -106,7 +93,6 @@ class TopRows final : public HeldSource {
   LabelSubset subset_;
   Rows rows_;
   Column sizes_;
-  GroupedRows grouped_;
   std::vector<size_t> order_;
   std::vector<size_t> best_;  // of an instant query
 };
@@ -122,12 +108,12 @@ class QuantileRows final : public HeldSource {
 
  private:
   Status compute() override {
-    GroupedRows grouped(evaluation_);
-    TRY(grouped.fill(*rows_, subset_));
+    HeldRows held(evaluation_);
+    TRY(held.add_all(*rows_));
     rows_.reset();
-    for (const std::vector<size_t>& group : grouped.groups) {
+    for (const std::vector<size_t>& group : groups_of(held.rows(), subset_)) {
       TRY(evaluation_.check());
-      TRY(results().add(reduce(grouped.held.rows(), group)));
+      TRY(results().add(reduce(held.rows(), group)));
     }
     return {};
   }

@@ -95,9 +95,13 @@ std::string_view LabelSubset::key(const model::Labels& labels) {
   return key_;
 }
 
-KeyIndex::Found KeyIndex::find_or_add(std::string_view key) {
+std::optional<size_t> KeyIndex::find(std::string_view key) const {
   const auto at = indices_.find(key);
-  if (at != indices_.end()) return {at->second, false};
+  return at == indices_.end() ? std::nullopt : std::optional(at->second);
+}
+
+KeyIndex::Found KeyIndex::find_or_add(std::string_view key) {
+  if (const auto known = find(key)) return {*known, false};
   const size_t index = indices_.size();
   indices_.emplace(std::string(key), index);
   return {index, true};

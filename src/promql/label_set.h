@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,6 +54,7 @@ class KeyIndex {
     bool is_new = false;
   };
   Found find_or_add(std::string_view key);
+  std::optional<size_t> find(std::string_view key) const;
   size_t size() const { return indices_.size(); }
 
  private:

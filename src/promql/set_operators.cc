@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,21 +14,25 @@ class Presence {
   Presence(Evaluation& evaluation, const VectorMatching& matching, size_t steps)
       : charge_(evaluation), labels_(matching_labels(matching)), steps_(steps) {}
 
-  // For the labels of `row`; all false where none like it was seen.
-  Result<std::vector<uint8_t>*> of(const Row& row) {
+  Status add(const Row& row) {
     const KeyIndex::Found found = index_.find_or_add(labels_.key(row.labels));
     if (found.is_new) {
       TRY(charge_.add(steps_));
       present_.emplace_back(steps_);
     }
-    return &present_[found.index];
-  }
-
-  Status add(const Row& row) {
-    std::vector<uint8_t>& present = *TRY(of(row));
+    std::vector<uint8_t>& present = present_[found.index];
     for (size_t i = 0; i < steps_; ++i)
       present[i] |= static_cast<uint8_t>(has_value(row.values[i]));
     return {};
+  }
+
+  // Leaves values only at steps at which the presence of their like is `wanted`.
+  void filter(Row& row, bool wanted) {
+    const std::optional<size_t> like = index_.find(labels_.key(row.labels));
+    for (size_t i = 0; i < steps_; ++i) {
+      const bool present = like && present_[*like][i] != 0;
+      if (present != wanted) row.values[i] = no_value();
+    }
   }
 
  private:
@@ -37,15 +42,6 @@ class Presence {
   std::vector<std::vector<uint8_t>> present_;
   size_t steps_;
 };
-
-// Leaves values only at steps at which the presence of their like is `wanted`.
-Status filter(Presence& others, bool wanted, Row& row) {
-  const std::vector<uint8_t>& present = *TRY(others.of(row));
-  for (size_t i = 0; i < row.values.size(); ++i) {
-    if ((present[i] != 0) != wanted) row.values[i] = no_value();
-  }
-  return {};
-}
 
 // "and" and "unless": the left side, filtered by the presence of the right.
 class Intersection final : public RowSource {
@@ -60,7 +56,7 @@ class Intersection final : public RowSource {
   Result<bool> next(Row& row) override {
     if (rhs_ != nullptr) TRY(read_right());
     if (!TRY(lhs_->next(row))) return false;
-    TRY(filter(right_, wanted_, row));
+    right_.filter(row, wanted_);
     return true;
   }
 
@@ -97,7 +93,7 @@ class Union final : public RowSource {
       lhs_.reset();
     }
     if (!TRY(rhs_->next(row))) return false;
-    TRY(filter(left_, false, row));
+    left_.filter(row, false);
     return true;
   }
 

@@ -51,12 +51,6 @@ struct MatchGroup {
   std::vector<size_t> one;
 };
 
-struct Output {
-  Row row;
-  // For each step, the match group (from 1 on) that has put a value here, kept or not.
-  std::vector<uint32_t> group;
-};
-
 class Matched final : public HeldSource {
  public:
   Matched(Evaluation& evaluation, const Binary& binary, Rows lhs, Rows rhs, size_t steps)
@@ -73,7 +67,7 @@ class Matched final : public HeldSource {
         steps_(steps),
         many_(evaluation),
         one_(evaluation),
-        output_charge_(evaluation) {}
+        put_by_charge_(evaluation) {}
 
  private:
   Status compute() override {
@@ -86,9 +80,6 @@ class Matched final : public HeldSource {
     TRY(fault_.status());
     many_.clear();
     one_.clear();
-    for (Output& output : outputs_) TRY(results().add(std::move(output.row)));
-    outputs_.clear();
-    output_charge_.clear();
     return {};
   }
 
@@ -150,7 +141,7 @@ class Matched final : public HeldSource {
           last_one = ones_[step];
           output = TRY(output_for(row, one_.rows()[last_one]));
         }
-        put(outputs_[output], number, many, step);
+        put(output, number, many, step);
       }
     }
     return {};
@@ -168,11 +159,12 @@ class Matched final : public HeldSource {
       set_label(row.labels, name, label_value(one.labels, name));
     }
     if (return_bool_) drop_name(evaluation_, row);
-    const auto [at, is_new] = by_labels_.try_emplace(row.labels, outputs_.size());
+    const auto [at, is_new] = by_labels_.try_emplace(row.labels, results().rows().size());
     if (is_new) {
-      TRY(output_charge_.add(bytes_of(row) + steps_ * (sizeof(double) + sizeof(uint32_t))));
+      TRY(put_by_charge_.add(steps_ * sizeof(uint32_t)));
+      put_by_.emplace_back(steps_);
       row.values.assign(steps_, no_value());
-      outputs_.push_back({std::move(row), std::vector<uint32_t>(steps_)});
+      TRY(results().add(std::move(row)));
     }
     return at->second;
   }
@@ -181,12 +173,12 @@ class Matched final : public HeldSource {
     return LabelSubset(LabelSubset::Kind::kListed, matching_.labels).of(labels);
   }
 
-  void put(Output& output, uint32_t group, size_t many, size_t step) {
+  void put(size_t output, uint32_t group, size_t many, size_t step) {
     const double ours = many_.rows()[many].values[step];
     const double theirs = one_.rows()[ones_[step]].values[step];
     const double lhs = swapped_ ? theirs : ours;
     const double result = apply_(lhs, swapped_ ? ours : theirs, lhs);
-    const bool again = one_to_one_ ? matched_[step] != 0 : output.group[step] == group;
+    const bool again = one_to_one_ ? matched_[step] != 0 : put_by_[output][step] == group;
     if (again) {
       fault_.note({step, FirstFault::Kind::kTwoMatches, many}, [&] {
         return one_to_one_ ? "multiple matches for labels: many-to-one matching must be explicit "
@@ -197,13 +189,14 @@ class Matched final : public HeldSource {
       return;
     }
     matched_[step] = 1;
-    output.group[step] = group;
+    put_by_[output][step] = group;
     if (!has_value(result)) return;
-    if (has_value(output.row.values[step])) {
+    double& value = results().rows()[output].values[step];
+    if (has_value(value)) {
       fault_.note({step, FirstFault::Kind::kEqualResults, many},
                   [] { return "vector cannot contain metrics with the same labelset"; });
     }
-    output.row.values[step] = result;
+    value = result;
   }
 
   Evaluation& evaluation_;
@@ -218,13 +211,14 @@ class Matched final : public HeldSource {
   size_t steps_;
   HeldRows many_;
   HeldRows one_;
-  Charge output_charge_;
+  Charge put_by_charge_;
   std::vector<MatchGroup> groups_;
   std::vector<uint8_t> many_present_;  // at this step, in any group
   std::vector<size_t> ones_;           // of the group at hand
   std::vector<uint8_t> matched_;       // of the group at hand
-  std::vector<Output> outputs_;
-  std::map<model::Labels, size_t> by_labels_;  // into outputs_
+  // For each result and step, the match group (from 1 on) that has put a value there, kept or not.
+  std::vector<std::vector<uint32_t>> put_by_;
+  std::map<model::Labels, size_t> by_labels_;  // into results() and put_by_
   FirstFault fault_;
 };
 
