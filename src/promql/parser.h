@@ -4,7 +4,7 @@
 // begins with "LINE:COLUMN: parse error: " and says what was found and what was wanted, in
 // Prometheus's words where it has them; code kInvalidArgument. What Prometheus has but we have not
 // (experimental functions, native histograms, metadata labels) is refused by name with code
-// kUnsupported. Depth and length are bounded (kMaxDepth, kMaxLength): hostile text costs no more
+// kUnsupported. Depth and length are bounded (kMaxDepth, kMaxQueryLength): hostile text costs no more
 // than its length.
 //
 // All functions are pure and may be called from any thread.

@@ -18,7 +18,7 @@ constexpr std::array kRangeFunctions = {
     RangeFunction{.name = "deriv", .raw = deriv},
     RangeFunction{.name = "idelta", .raw = idelta},
     RangeFunction{.name = "increase", .raw = increase, .rolled = rolled_increase, .wants_counter = true},
-    RangeFunction{.name = "irate", .raw = irate, .wants_counter = true},
+    RangeFunction{.name = "irate", .raw = irate},
     RangeFunction{.name = "last_over_time", .raw = last_over_time, .rolled = rolled_last, .keeps_name = true},
     RangeFunction{.name = "max_over_time", .raw = max_over_time, .rolled = rolled_max},
     RangeFunction{.name = "min_over_time", .raw = min_over_time, .rolled = rolled_min},
