@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "promql/rules/template_format.h"
+#include "promql/go_text.h"
 #include "promql/rules/template_lexer.h"
 #include "promql/rules/template_parser.h"
 #include "promql/rules/template_tree.h"
@@ -60,7 +60,7 @@ class Executor {
   Status fail_at(const Operand& where, const Status& why) const {
     return {why.code(), fmt::format("template: {}:{}:{}: executing {} at <{}>: {}", name_,
                                     line_of(text_, where.offset), column_of(where.offset),
-                                    go_quote(name_), where.text, why.message())};
+                                    go_quoted(name_), where.text, why.message())};
   }
   Status fail_at(const Operand& where, std::string_view why) const {
     return fail_at(where, Status(Code::kInvalidArgument, std::string(why)));

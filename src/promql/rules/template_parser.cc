@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 #include "promql/rules/template_functions.h"
 #include "promql/rules/template_lexer.h"
@@ -84,7 +85,7 @@ class Parser {
     const TemplateToken& token = peek();
     if (token.kind == Kind::kEnd) return fail("unexpected EOF");
     const std::string_view written = text_.substr(token.offset, token.end - token.offset);
-    return fail(fmt::format("unexpected {} in {}", go_quote(written), where));
+    return fail(fmt::format("unexpected {} in {}", go_quoted(written), where));
   }
 
   // Nodes up to {{end}} or {{else}}, whose opening and word are taken.
@@ -225,7 +226,7 @@ class Parser {
     for (const std::string& known : variables_) {
       if (known == name) return {};
     }
-    return fail(fmt::format("undefined variable {}", go_quote(name)));
+    return fail(fmt::format("undefined variable {}", go_quoted(name)));
   }
 
   bool at_operand_end() const {
@@ -279,7 +280,7 @@ class Parser {
       case Kind::kString: return Operand{.base = TemplateValue(take().text)};
       case Kind::kNumber: {
         const std::optional<TemplateValue> number = number_of(peek().text);
-        if (!number) return fail(fmt::format("bad number syntax: {}", go_quote(peek().text)));
+        if (!number) return fail(fmt::format("bad number syntax: {}", go_quoted(peek().text)));
         take();
         return Operand{.base = *number};
       }
@@ -304,7 +305,7 @@ class Parser {
       if (name == keyword) return unexpected_keyword(keyword);
     }
     const TemplateFunction* function = find_template_function(name);
-    if (function == nullptr) return fail(fmt::format("function {} not defined", go_quote(name)));
+    if (function == nullptr) return fail(fmt::format("function {} not defined", go_quoted(name)));
     take();
     return Operand{.base = Operand::Call{function}};
   }
