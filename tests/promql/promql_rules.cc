@@ -41,11 +41,7 @@ struct CheckOptions {
   std::vector<std::string> files;
 };
 
-void print_failure(std::string_view text) {
-  std::fflush(stdout);
-  fmt::print(stderr, "  FAILED:\n{}\n", text);
-  std::fflush(stderr);
-}
+void print_failure(std::string_view text) { fmt::print(stderr, "  FAILED:\n{}\n", text); }
 
 ExitCode check(const std::string& path, const CheckOptions& options) {
   fmt::print("Checking {}\n", path);
@@ -116,7 +112,6 @@ ExitCode test(const std::string& path) {
   } else {
     report.errors.push_back(text.status().message());
   }
-  std::fflush(stdout);
   for (const std::string& warning : report.warnings) {
     fmt::print(stderr, "  WARNING: {}\n", warning);
   }
@@ -127,7 +122,6 @@ ExitCode test(const std::string& path) {
   fmt::print(stderr, "  FAILED:\n");
   for (const std::string& error : report.errors) {
     fmt::print(stderr, "{}\n", error);
-    std::fflush(stderr);
     fmt::print("\n");
   }
   fmt::print("\n");
@@ -171,5 +165,7 @@ int run(std::vector<std::string> arguments) {
 }  // namespace gpusight::promql
 
 int main(int count, char** arguments) {
+  // What goes wrong is written in between, and has to stand there.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   return gpusight::promql::run({arguments + 1, arguments + count});
 }
