@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "promql/go_text.h"
 #include "promql/parser.h"
-#include "promql/rules/template_format.h"
 #include "promql/rules/yaml_reader.h"
 
 namespace gpusight::promql {
@@ -152,7 +152,7 @@ class RuleReader {
         if (made.ok()) {
           into.push_back(std::move(made).value());
         } else {
-          note(place, fmt::format("{} {}: {}", what, go_quote(key), made.status().message()));
+          note(place, fmt::format("{} {}: {}", what, go_quoted(key), made.status().message()));
         }
       }
     };
@@ -236,7 +236,7 @@ class FileReader {
     };
     if (group.name.empty()) note("Groupname must not be empty");
     if (!names_.insert(group.name).second) {
-      note(fmt::format("groupname: {} is repeated in the same file", go_quote(group.name)));
+      note(fmt::format("groupname: {} is repeated in the same file", go_quoted(group.name)));
     }
     for (const auto& [name, value] : group.labels) {
       if (!is_name(name) || name == "__name__") {
@@ -257,8 +257,8 @@ std::string text_of(const RuleFault& fault) {
   std::string out = text_of(fault.place) + ": ";
   if (fault.other_place) out += text_of(*fault.other_place) + ": ";
   if (fault.rule > 0) {
-    out += fmt::format("group {}, rule {}, {}: ", go_quote(fault.group), fault.rule,
-                       go_quote(fault.rule_name));
+    out += fmt::format("group {}, rule {}, {}: ", go_quoted(fault.group), fault.rule,
+                       go_quoted(fault.rule_name));
   }
   return out + fault.message;
 }
@@ -287,7 +287,8 @@ std::vector<DuplicateRule> duplicate_rules(const RuleFile& file) {
       all, [&](const DuplicateRule& a, const DuplicateRule& b) { return key(a) < key(b); });
   std::vector<DuplicateRule> repeated;
   for (size_t i = 1; i < all.size(); ++i) {
-    if (key(all[i]) == key(all[i - 1])) repeated.push_back(all[i]);
+    const bool is_known = !repeated.empty() && key(all[i]) == key(repeated.back());
+    if (key(all[i]) == key(all[i - 1]) && !is_known) repeated.push_back(all[i]);
   }
   return repeated;
 }

@@ -75,8 +75,8 @@ struct RuleFile {
 };
 RuleFile parse_rule_file(std::string_view text);
 
-// Rules of a file with the same name and the same labels of their own, each as often as it is
-// repeated: allowed, but most often a mistake. `lint_text` is what promtool's lint says of them.
+// Rules of a file with the same name and the same labels of their own: allowed, but most often a
+// mistake. Each once, sorted. `lint_text` is what promtool's lint says of them.
 struct DuplicateRule {
   std::string name;
   model::Labels labels;

@@ -8,13 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "promql/go_text.h"
 
 namespace gpusight::promql {
 namespace {
 
 constexpr int kMaxWidth = 1000;  // of a padded field, and digits of a precision
-// Of %v and %g without a precision: 999999 is written so, a million 1e+06.
-constexpr int kFirstPowerWithExponent = 6;
 
 // "NaN", "+Inf", "-Inf"; empty for finite numbers.
 std::string_view unfinite(double number) {
@@ -70,16 +69,9 @@ std::string float_text(double number, char verb, int precision) {
     }
     default: break;
   }
-  std::string text;
-  if (precision < 0) {
-    text = chars(number, std::chars_format::scientific);
-    const int power = std::atoi(text.c_str() + text.find('e') + 1);
-    if (power >= -4 && power < kFirstPowerWithExponent) {
-      text = chars(number, std::chars_format::fixed);
-    }
-  } else {
-    text = chars(number, std::chars_format::general, std::max(precision, 1));
-  }
+  std::string text = precision < 0
+                         ? go_general(number)
+                         : chars(number, std::chars_format::general, std::max(precision, 1));
   if (verb == 'G') make_upper(text);
   return text;
 }
@@ -157,7 +149,7 @@ void print_float(std::string& out, const Spec& spec, double number) {
   std::string text = float_text(number, verb, precision);
   const bool finite = std::isfinite(number);
   if (text[0] == '+' && spec.space && !spec.plus) text[0] = ' ';
-  pad(out, finite ? with_sign(std::move(text), spec) : text, spec, finite);
+  pad(out, with_sign(std::move(text), spec), spec, finite);
 }
 
 void print_integer(std::string& out, const Spec& spec, int64_t number) {
@@ -193,7 +185,7 @@ void print_character(std::string& out, const Spec& spec, int64_t number) {
 void print_text(std::string& out, const Spec& spec, std::string_view text) {
   if (spec.precision >= 0) text = cut(text, static_cast<size_t>(spec.precision));
   if (spec.verb == 'q') {
-    pad(out, go_quote(text), spec, false);
+    pad(out, go_quoted(text), spec, false);
   } else if (spec.verb == 'x' || spec.verb == 'X') {
     std::string hex;
     for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
@@ -354,37 +346,8 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
-std::string go_number(double number) { return float_text(number, 'g', -1); }
 std::string go_exponent(double number) { return float_text(number, 'E', -1); }
 std::string go_significant(double number, int digits) { return float_text(number, 'g', digits); }
-
-std::string go_quote(std::string_view text) {
-  std::string out = "\"";
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view character = cut(text.substr(at), 1);
-    at += character.size();
-    const auto byte = static_cast<unsigned char>(character[0]);
-    if (!is_valid_utf8(character)) {
-      for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else if (character.size() > 1) {
-      out += character;
-    } else if (byte == '"' || byte == '\\') {
-      out += '\\';
-      out += character;
-    } else if (byte >= 0x20 && byte != 0x7f) {
-      out += character;
-    } else {
-      static constexpr std::string_view kNamed = "abtnvfr";  // from 7 to 13
-      if (byte >= 7 && byte <= 13) {
-        out += '\\';
-        out += kNamed[byte - 7];
-      } else {
-        out += fmt::format("\\x{:02x}", byte);
-      }
-    }
-  }
-  return out + "\"";
-}
 
 std::optional<double> go_parse_number(std::string_view text) {
   const bool negative = text.starts_with('-');

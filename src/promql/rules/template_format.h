@@ -1,5 +1,5 @@
 // Numbers, texts and values as Go's packages strconv and fmt write them, since templates of rules
-// must read as they do in Prometheus. Pure; any thread; no locale.
+// must read as they do in Prometheus: what go_text.h has not. Pure; any thread; no locale.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,10 @@
 
 namespace gpusight::promql {
 
-// %v of a float64: the fewest digits, with an exponent below 0.0001 and from a million on.
-std::string go_number(double number);
 // 'E' with the fewest digits: 1E+00, 2.5E-01.
 std::string go_exponent(double number);
 // %.<digits>g.
 std::string go_significant(double number, int digits);
-// In double quotes, with escapes for what does not print.
-std::string go_quote(std::string_view text);
 // UTF-8 of a code point.
 void append_utf8(std::string& out, uint32_t code_point);
 // A whole text that is a number: decimal, "0x1p-2", "Inf", "NaN", underscores in none of them.

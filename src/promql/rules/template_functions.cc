@@ -7,6 +7,7 @@
 #include <re2/re2.h>
 
 #include "base/text.h"
+#include "promql/go_text.h"
 #include "promql/parser.h"
 #include "promql/replacement.h"
 #include "promql/rules/template_format.h"
@@ -135,7 +136,7 @@ Value timestamp_text(Context, Args args) {
 Value duration_seconds(Context, Args args) {
   const std::string given = TRY(text(args[0]));
   const Result<int64_t> ms = parse_duration(given);
-  if (!ms.ok()) return fail(fmt::format("not a valid duration string: {}", go_quote(given)));
+  if (!ms.ok()) return fail(fmt::format("not a valid duration string: {}", go_quoted(given)));
   return TemplateValue(static_cast<double>(*ms) / 1000);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
@@ -149,7 +150,7 @@ class Lexer {
     const auto byte = static_cast<unsigned char>(c);
     if (byte > 0x20 && byte < 0x7f) {
       return fail(begin,
-                  fmt::format("unexpected {} in operand", go_quote(std::string_view(&c, 1))));
+                  fmt::format("unexpected {} in operand", go_quoted(std::string_view(&c, 1))));
     }
     return fail(begin, fmt::format("unrecognized character in action: U+{:04X}", byte));
   }

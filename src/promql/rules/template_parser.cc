@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 #include "promql/rules/template_functions.h"
 #include "promql/rules/template_lexer.h"
@@ -84,7 +85,7 @@ class Parser {
     const TemplateToken& token = peek();
     if (token.kind == Kind::kEnd) return fail("unexpected EOF");
     const std::string_view written = text_.substr(token.offset, token.end - token.offset);
-    return fail(fmt::format("unexpected {} in {}", go_quote(written), where));
+    return fail(fmt::format("unexpected {} in {}", go_quoted(written), where));
   }
 
   // Nodes up to {{end}} or {{else}}, whose opening and word are taken.
@@ -225,7 +226,7 @@ class Parser {
     for (const std::string& known : variables_) {
       if (known == name) return {};
     }
-    return fail(fmt::format("undefined variable {}", go_quote(name)));
+    return fail(fmt::format("undefined variable {}", go_quoted(name)));
   }
 
   bool at_operand_end() const {
@@ -244,6 +245,7 @@ class Parser {
       return fail(fmt::format("missing value for {}", where));
     }
     const Operand& head = made.operands.front();
+    made.text = std::string(text_.substr(head.offset, tokens_[at_ - 1].end - head.offset));
     const bool is_constant = std::holds_alternative<TemplateValue>(head.base);
     if (made.operands.size() > 1 && !std::holds_alternative<Operand::Call>(head.base)) {
       return fail(is_constant ? fmt::format("can't give argument to non-function {}", head.text)
@@ -279,7 +281,7 @@ class Parser {
       case Kind::kString: return Operand{.base = TemplateValue(take().text)};
       case Kind::kNumber: {
         const std::optional<TemplateValue> number = number_of(peek().text);
-        if (!number) return fail(fmt::format("bad number syntax: {}", go_quote(peek().text)));
+        if (!number) return fail(fmt::format("bad number syntax: {}", go_quoted(peek().text)));
         take();
         return Operand{.base = *number};
       }
@@ -304,7 +306,7 @@ class Parser {
       if (name == keyword) return unexpected_keyword(keyword);
     }
     const TemplateFunction* function = find_template_function(name);
-    if (function == nullptr) return fail(fmt::format("function {} not defined", go_quote(name)));
+    if (function == nullptr) return fail(fmt::format("function {} not defined", go_quoted(name)));
     take();
     return Operand{.base = Operand::Call{function}};
   }

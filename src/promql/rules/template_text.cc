@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
@@ -188,7 +189,7 @@ Result<std::string> humanize_timestamp(double seconds) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{} cannot be represented as a nanoseconds timestamp since it "
                               "overflows int64",
-                              go_number(seconds)));
+                              go_general(seconds)));
   }
   namespace chrono = std::chrono;
   const chrono::milliseconds time(static_cast<int64_t>(nanoseconds) / 1'000'000);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
@@ -34,7 +35,7 @@ std::string text_of_map(const TextMap& map) {
 }
 
 std::string text_of_sample(const TemplateSample& sample) {
-  return fmt::format("{{{} {}}}", text_of_map(sample.labels), go_number(sample.value));
+  return fmt::format("{{{} {}}}", text_of_map(sample.labels), go_general(sample.value));
 }
 
 std::string text_of_samples(const TemplateSamples& samples) {
@@ -110,7 +111,7 @@ std::string text_of(const TemplateValue& value) {
                         [](const Nil&) { return std::string("<nil>"); },
                         [](bool b) { return std::string(b ? "true" : "false"); },
                         [](int64_t n) { return std::to_string(n); },
-                        [](double n) { return go_number(n); },
+                        [](double n) { return go_general(n); },
                         [](const std::string& text) { return text; },
                         [](const MapPtr& map) { return text_of_map(*map); },
                         [](const SamplePtr& sample) { return text_of_sample(*sample); },
@@ -118,7 +119,7 @@ std::string text_of(const TemplateValue& value) {
                         [](const RootPtr& root) {
                           return fmt::format("{{{} {} {} {}}}", text_of_map(*root->labels),
                                              text_of_map(*root->external_labels),
-                                             root->external_url, go_number(root->value));
+                                             root->external_url, go_general(root->value));
                         },
                     },
                     value);
@@ -130,7 +131,7 @@ Result<double> to_number(const TemplateValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     const std::optional<double> number = go_parse_number(*text);
     if (number) return *number;
-    return fail(fmt::format("strconv.ParseFloat: parsing {}: invalid syntax", go_quote(*text)));
+    return fail(fmt::format("strconv.ParseFloat: parsing {}: invalid syntax", go_quoted(*text)));
   }
   return fail(fmt::format("can't convert {} to float", type_name(value)));
 }
@@ -143,7 +144,7 @@ Result<TemplateValue> field_of(const TemplateValue& value, std::string_view name
     return TemplateValue(found == (*map)->end() ? std::string() : found->second);
   }
   if (std::holds_alternative<Nil>(value)) {
-    return fail(fmt::format("nil data; no entry for key {}", go_quote(name)));
+    return fail(fmt::format("nil data; no entry for key {}", go_quoted(name)));
   }
   return fail(fmt::format("can't evaluate field {} in type {}", name, type_name(value)));
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "promql/go_text.h"
 #include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
@@ -44,7 +45,7 @@ void YamlReader::map(const YamlValue& value, std::string_view what,
     const auto [known, is_new] = lines.emplace(entry.key, entry.place.line);
     if (!is_new) {
       note(entry.place, fmt::format("mapping key {} already defined at line {}",
-                                    go_quote(entry.key), known->second));
+                                    go_quoted(entry.key), known->second));
     } else if (!field(entry)) {
       note(entry.place, fmt::format("field {} not found in {}", clean_text(entry.key, 100), what));
     }
@@ -145,7 +146,7 @@ Result<int64_t> parse_rule_duration(std::string_view text) {
   if (text == "0") return 0;
   if (text.empty()) return Status(Code::kInvalidArgument, "empty duration string");
   const Status invalid(Code::kInvalidArgument,
-                       fmt::format("not a valid duration string: {}", go_quote(text)));
+                       fmt::format("not a valid duration string: {}", go_quoted(text)));
   int64_t total = 0;
   size_t next_unit = 0;  // units come in this order, each once
   for (std::string_view rest = text; !rest.empty();) {

@@ -176,7 +176,8 @@ YamlDocument parse_yaml(std::string_view text) {
   }
   if (!is_valid_utf8(text)) return fail(first_invalid(text), "invalid UTF-8");
   try {
-    std::istringstream stream{std::string(text)};
+    // A comment at the end, since the library takes the end of the text for that of a quotation.
+    std::istringstream stream(std::string(text) + (text.ends_with('\n') ? "#" : "\n#"));
     YAML::Parser parser(stream);
     Builder builder;
     parser.HandleNextDocument(builder);
