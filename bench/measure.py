@@ -1,8 +1,9 @@
 """The figures of bench/run: CPU, memory, driver calls, scrape times, threads, descriptors.
 
-And of queries (promql.py). One daemon on the simulated machine, a client of the live stream connected and /metrics scraped each
+One daemon on the simulated machine, a client of the live stream connected and /metrics scraped each
 second, all measured from outside through /proc. Beside it, in the same run, the floor (NVML calls and
-nothing else) and a known exporter, so that ratios mean something on any machine.
+nothing else) and a known exporter, so that ratios mean something on any machine. Last, what queries cost
+(promql.py).
 """
 
 import argparse
