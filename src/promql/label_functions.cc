@@ -1,5 +1,4 @@
 // label_replace and label_join.
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,29 +6,16 @@
 
 #include "base/text.h"
 #include "promql/instant_functions.h"
+#include "promql/label_set.h"
 #include "promql/replacement.h"
 
 namespace gpusight::promql {
 namespace {
 
-std::string_view value_of(const model::Labels& labels, std::string_view name) {
-  const auto at = std::ranges::lower_bound(labels, name, {}, &model::Labels::value_type::first);
-  return at != labels.end() && at->first == name ? std::string_view(at->second)
-                                                 : std::string_view();
-}
-
 // An empty value takes the label away.
-model::Labels with(const model::Labels& labels, const std::string& name, std::string value) {
+model::Labels with(const model::Labels& labels, std::string_view name, std::string_view value) {
   model::Labels changed = labels;
-  const auto at = std::ranges::lower_bound(changed, name, {}, &model::Labels::value_type::first);
-  const bool is_there = at != changed.end() && at->first == name;
-  if (value.empty()) {
-    if (is_there) changed.erase(at);
-  } else if (is_there) {
-    at->second = std::move(value);
-  } else {
-    changed.insert(at, {name, std::move(value)});
-  }
+  set_label(changed, name, value);
   return changed;
 }
 
@@ -45,7 +31,7 @@ class LabelReplace final : public LabelFunction {
         replacement_(replacement, *pattern_) {}
 
   model::Labels apply(const model::Labels& labels) const override {
-    const std::string_view text = value_of(labels, source_);
+    const std::string_view text = label_value(labels, source_);
     std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
                                          1);
     const bool found =
@@ -54,7 +40,7 @@ class LabelReplace final : public LabelFunction {
     if (!found) return labels;
     std::string value;
     replacement_.append(value, groups);
-    return with(labels, destination_, std::move(value));
+    return with(labels, destination_, value);
   }
 
  private:
@@ -74,9 +60,9 @@ class LabelJoin final : public LabelFunction {
     std::string joined;
     for (size_t i = 0; i < sources_.size(); ++i) {
       if (i > 0) joined += separator_;
-      joined += value_of(labels, sources_[i]);
+      joined += label_value(labels, sources_[i]);
     }
-    return with(labels, destination_, std::move(joined));
+    return with(labels, destination_, joined);
   }
 
  private:
