@@ -139,7 +139,7 @@ Matrix matrix_of_column(const Column& column, const Steps& steps) {
 }  // namespace
 
 Engine::Engine(EngineOptions options, const Clock& clock)
-    : options_(std::move(options)), clock_(clock) {}
+    : options_(options), clock_(clock) {}
 
 Result<QueryResult> Engine::instant(const model::Queryable& data, const Expr& outer,
                                     int64_t time_ms, std::stop_token stop) const {

@@ -57,12 +57,22 @@ class Executor {
     TemplateValue value;
   };
 
-  Status fail_at(const Operand& where, const Status& why) const {
+  // What failed, for messages.
+  struct Where {
+    size_t offset = 0;
+    std::string_view text;
+  };
+  static Where where_of(const Operand& operand) { return {operand.offset, operand.text}; }
+  static Where where_of(const Command& command) {
+    return {command.operands.front().offset, command.text};
+  }
+
+  Status fail_at(const Where& where, const Status& why) const {
     return {why.code(), fmt::format("template: {}:{}:{}: executing {} at <{}>: {}", name_,
                                     line_of(text_, where.offset), column_of(where.offset),
                                     go_quoted(name_), where.text, why.message())};
   }
-  Status fail_at(const Operand& where, std::string_view why) const {
+  Status fail_at(const Where& where, std::string_view why) const {
     return fail_at(where, Status(Code::kInvalidArgument, std::string(why)));
   }
   // As Go counts it: bytes from the beginning of the line, the first being 0.
@@ -150,7 +160,7 @@ class Executor {
       }
       if (*count > 0) return Flow::kOn;
     } else if (!std::holds_alternative<Nil>(over)) {
-      return fail_at(branch.pipeline.commands.back().operands.front(),
+      return fail_at(where_of(branch.pipeline.commands.back()),
                      fmt::format("range can't iterate over {}", text_of(over)));
     }
     return walk(branch.otherwise);
@@ -204,7 +214,8 @@ class Executor {
       return with_fields(head, TRY(this->call(*call->function, command, piped)));
     }
     if (piped) {
-      return fail_at(head, fmt::format("can't give argument to non-function {}", head.text));
+      return fail_at(where_of(head),
+                     fmt::format("can't give argument to non-function {}", head.text));
     }
     return operand(head);
   }
@@ -217,7 +228,7 @@ class Executor {
       return with_fields(operand, value_of(variable->name));
     }
     if (const auto* call = std::get_if<Operand::Call>(&operand.base)) {  // without arguments
-      return with_fields(operand, TRY(run(*call->function, operand, {})));
+      return with_fields(operand, TRY(run(*call->function, where_of(operand), {})));
     }
     return with_fields(operand, TRY(evaluate(*std::get<PipelinePtr>(operand.base))));
   }
@@ -232,7 +243,7 @@ class Executor {
   Result<TemplateValue> with_fields(const Operand& operand, TemplateValue value) {
     for (const std::string& name : operand.fields) {
       Result<TemplateValue> next = field_of(value, name);
-      if (!next.ok()) return fail_at(operand, next.status());
+      if (!next.ok()) return fail_at(where_of(operand), next.status());
       value = std::move(next).value();
     }
     return value;
@@ -242,15 +253,15 @@ class Executor {
                              const std::optional<TemplateValue>& piped) {
     const std::span<const Operand> given = std::span(command.operands).subspan(1);
     if (function.kind != TemplateFunction::Kind::kPlain) {
-      return first_that_decides(function, command.operands.front(), given, piped);
+      return first_that_decides(function, where_of(command), given, piped);
     }
     std::vector<TemplateValue> args;
     for (const Operand& arg : given) args.push_back(TRY(operand(arg)));
     if (piped) args.push_back(*piped);
-    return run(function, command.operands.front(), args);
+    return run(function, where_of(command), args);
   }
 
-  Status check_count(const TemplateFunction& function, const Operand& where, size_t count) const {
+  Status check_count(const TemplateFunction& function, const Where& where, size_t count) const {
     const auto most = static_cast<size_t>(function.max_args);
     const bool too_few = count < static_cast<size_t>(function.min_args);
     if (!too_few && (function.max_args < 0 || count <= most)) return {};
@@ -260,7 +271,7 @@ class Executor {
                                is_exact ? "" : "at least ", function.min_args, count));
   }
 
-  Result<TemplateValue> run(const TemplateFunction& function, const Operand& where,
+  Result<TemplateValue> run(const TemplateFunction& function, const Where& where,
                             std::span<const TemplateValue> args) {
     TRY(check_count(function, where, args.size()));
     Result<TemplateValue> result = function.run(context_, args);
@@ -272,7 +283,7 @@ class Executor {
 
   // "and" ends at the first false argument, "or" at the first true one; what follows is not looked
   // at.
-  Result<TemplateValue> first_that_decides(const TemplateFunction& function, const Operand& where,
+  Result<TemplateValue> first_that_decides(const TemplateFunction& function, const Where& where,
                                            std::span<const Operand> given,
                                            const std::optional<TemplateValue>& piped) {
     TRY(check_count(function, where, given.size() + (piped ? 1 : 0)));

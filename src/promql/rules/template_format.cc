@@ -149,7 +149,7 @@ void print_float(std::string& out, const Spec& spec, double number) {
   std::string text = float_text(number, verb, precision);
   const bool finite = std::isfinite(number);
   if (text[0] == '+' && spec.space && !spec.plus) text[0] = ' ';
-  pad(out, finite ? with_sign(std::move(text), spec) : text, spec, finite);
+  pad(out, with_sign(std::move(text), spec), spec, finite);
 }
 
 void print_integer(std::string& out, const Spec& spec, int64_t number) {

@@ -245,6 +245,7 @@ class Parser {
       return fail(fmt::format("missing value for {}", where));
     }
     const Operand& head = made.operands.front();
+    made.text = std::string(text_.substr(head.offset, tokens_[at_ - 1].end - head.offset));
     const bool is_constant = std::holds_alternative<TemplateValue>(head.base);
     if (made.operands.size() > 1 && !std::holds_alternative<Operand::Call>(head.base)) {
       return fail(is_constant ? fmt::format("can't give argument to non-function {}", head.text)

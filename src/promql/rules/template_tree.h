@@ -33,6 +33,7 @@ struct Operand {
 // A function with its arguments, or a single operand.
 struct Command {
   std::vector<Operand> operands;  // at least one
+  std::string text;               // as written, for messages
 };
 
 // Commands, each of which gives its value to the next as last argument.
