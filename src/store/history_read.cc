@@ -18,7 +18,8 @@ using model::Matcher;
 
 constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
 
-// The beginning of what a tier can answer; nullopt when that is nothing.
+// The first time that a tier has a row for; nullopt when it has none. (That a rolled-up row stands
+// for a while before its time does not make it reach further back than the samples it is made of.)
 using Reach = std::array<std::optional<int64_t>, kTierCount>;
 
 std::optional<int64_t> earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
@@ -33,7 +34,7 @@ Result<Reach> reach_of(ReadSession& session) {
   for (const TierRow& tier : kTiers) {
     std::optional<int64_t>& of_tier = reach[static_cast<size_t>(tier.tier)];
     if (TRY(first.bind(1, static_cast<int64_t>(tier.tier)).step())) {
-      of_tier = first.number(0) - tier.resolution_ms;
+      of_tier = first.number(0);
     }
     first.reset();
     // What is raw and not rolled up yet is rolled up on reading.
@@ -46,7 +47,8 @@ Tier choose_tier(const Reach& reach, const model::SelectHints& hints) {
   std::optional<int64_t> beginning;
   for (const auto& tier : reach) beginning = earlier(beginning, tier);
   if (!beginning) return Tier::kRaw;
-  const int64_t start_ms = std::max(hints.start_ms, *beginning);
+  // The start itself is not wanted.
+  const int64_t start_ms = std::max(hints.start_ms + 1, *beginning);
   const int64_t longest_ms = (hints.range_ms > 0 ? hints.range_ms : hints.step_ms) / 2;
   std::optional<Tier> reaching;
   for (const TierRow& tier : kTiers) {
@@ -114,11 +116,7 @@ class NoSeries final : public model::SeriesSet {
   }
 };
 
-// Whether there is no database to read, for now or ever, which the writer reports.
-bool is_no_database(const Status& status) {
-  return status.code() == Code::kNotFound || status.code() == Code::kUnsupported ||
-         status.code() == Code::kCorrupt;
-}
+bool is_nothing_yet(const Status& status) { return status.code() == Code::kNotFound; }
 
 // The stored series that have something in [start, end], by chunks.
 Status visit_stored(ReadSession& session, std::span<const Matcher> matchers, int64_t start_ms,
@@ -159,8 +157,8 @@ Result<std::unique_ptr<model::SeriesSet>> HistoryReader::select(std::span<const 
                                                                 std::stop_token stop) const {
   Result<ReadPool::Lease> session = pool_->take();
   if (!session.ok()) {
-    if (!is_no_database(session.status())) return session.status();
     if (head_ != nullptr) return head_->select(matchers, hints, std::move(stop));
+    if (!is_nothing_yet(session.status())) return session.status();
     return std::unique_ptr<model::SeriesSet>(std::make_unique<NoSeries>());
   }
   const int64_t committed_ms = (*session)->committed_until_ms().value_or(kBeginning);
@@ -194,7 +192,7 @@ Result<std::vector<std::string>> HistoryReader::label_names(std::span<const Matc
     TRY(visit_stored(**session, matchers, start_ms, end_ms, [&](const Labels& labels) {
       for (const auto& [name, value] : labels) names.insert(name);
     }));
-  } else if (!is_no_database(session.status())) {
+  } else if (head_ == nullptr && !is_nothing_yet(session.status())) {
     return session.status();
   }
   return std::vector<std::string>(names.begin(), names.end());
@@ -216,7 +214,7 @@ Result<std::vector<std::string>> HistoryReader::label_values(std::string_view na
         if (label == name) values.insert(value);
       }
     }));
-  } else if (!is_no_database(session.status())) {
+  } else if (head_ == nullptr && !is_nothing_yet(session.status())) {
     return session.status();
   }
   return std::vector<std::string>(values.begin(), values.end());

@@ -9,7 +9,8 @@
 // sample.
 //
 // Chunks that are damaged are left out, counted and logged; the rest of the answer stands. Where
-// there is no database that can be read, the head answers alone.
+// the database cannot be opened for reading, the head answers alone: the writer has the same
+// trouble and reports it.
 //
 // Labels are listed by chunks: a series counts as having samples in a span when a chunk that
 // reaches into the span has any of it.

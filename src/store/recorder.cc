@@ -24,6 +24,8 @@ constexpr Duration kTidyEvery = seconds(30);
 constexpr size_t kMaxTicks = 600;
 constexpr size_t kMaxEvents = 10000;
 constexpr std::string_view kFaultKey = "history";
+constexpr std::string_view kClockKey = "the clock of history";
+constexpr std::string_view kUpkeepKey = "upkeep of history";
 
 struct FileIdentity {
   uint64_t device = 0;
@@ -47,9 +49,7 @@ void Recorder::open() {
 Status Recorder::try_open() {
   Status opened = open_session();
   if (opened.code() != Code::kCorrupt) return opened;
-  log::error("history: {}; it is kept as {}.damaged and a new one begun", opened.message(),
-             options_.path);
-  set_aside();
+  set_aside(opened);
   return open_session();
 }
 
@@ -67,14 +67,14 @@ Status Recorder::open_session() {
       TRY(session->db->number("SELECT value FROM state WHERE name='committed_until_ms'"));
   last_event_id_ = std::max(last_event_id_, TRY(store::last_event_id(*session->db)));
   session_ = std::move(session);
-  status_ = {};
-  retry_after_ = {};
-  faults_.clear(kFaultKey);
   return {};
 }
 
-void Recorder::set_aside() {
+void Recorder::set_aside(const Status& why) {
+  log::error("history: {}; it is kept as {}.damaged and a new one begun", why.message(),
+             options_.path);
   session_.reset();
+  committed_until_ms_.reset();
   for (const char* suffix : {"", "-wal"}) {
     // The -wal belongs to its database by name.
     const std::string from = options_.path + suffix;
@@ -86,13 +86,21 @@ void Recorder::set_aside() {
   if (options_.readers != nullptr) options_.readers->forget_file();
 }
 
+// The connection stays: readers need what it keeps beside the file, and a disk that is full may
+// have no room to make it anew.
 void Recorder::fail(const Status& why) {
-  session_.reset();
-  status_ = {why.code(), "not recording: " + why.message()};
+  if (session_ != nullptr) session_->was_rolled_back = true;
+  disk_ = {why.code(), "not recording: " + why.message()};
   given_up_ = why.code() == Code::kUnsupported;
   retry_after_ = std::clamp<Duration>(retry_after_ * 2, kFirstRetry, kLastRetry);
   retry_at_ = now_ + retry_after_;
-  faults_.report(kFaultKey, status_.message());
+  faults_.report(kFaultKey, disk_.message());
+}
+
+void Recorder::well_again() {
+  disk_ = {};
+  retry_after_ = {};
+  faults_.clear(kFaultKey);
 }
 
 bool Recorder::ensure_open() {
@@ -102,10 +110,20 @@ bool Recorder::ensure_open() {
     if (options_.readers != nullptr) options_.readers->forget_file();
     retry_at_ = now_;
   }
-  if (session_ != nullptr) return true;
+  if (session_ != nullptr && !session_->was_rolled_back) return true;
   if (given_up_ || now_ < retry_at_) return false;
-  open();
-  return session_ != nullptr;
+  if (session_ == nullptr) {
+    open();
+  } else if (const Status reloaded = reload_directory(); !reloaded.ok()) {
+    fail(reloaded);
+  }
+  return session_ != nullptr && !session_->was_rolled_back;
+}
+
+Status Recorder::reload_directory() {
+  session_->directory.emplace(TRY(SeriesDirectory::load(*session_->db)));
+  session_->was_rolled_back = false;
+  return {};
 }
 
 bool Recorder::is_file_ours() const {
@@ -119,19 +137,15 @@ void Recorder::take(const model::Snapshot& snapshot) {
   const int64_t wall_ms = unix_milliseconds(snapshot.wall);
   const std::optional<int64_t> newest_ms =
       buffer_.empty() ? committed_until_ms_ : std::optional(buffer_.last_ms());
-  const Status believed = clock_.look(wall_ms, snapshot.mono, newest_ms);
-  if (!believed.ok()) {
+  believed_ = clock_.look(wall_ms, snapshot.mono, newest_ms);
+  if (!believed_.ok()) {
     // What was taken before is as good as ever.
     if (!buffer_.empty()) commit();
-    if (session_ == nullptr) return;
-    status_ = {believed.code(), "not recording: " + believed.message()};
-    faults_.report("history's clock", believed.message());
+    believed_ = {believed_.code(), "not recording: " + believed_.message()};
+    faults_.report(kClockKey, believed_.message());
     return;
   }
-  if (session_ != nullptr && !status_.ok()) {
-    status_ = {};
-    faults_.clear("history's clock");
-  }
+  faults_.clear(kClockKey);
   if (buffer_.empty() && committed_at_ == MonoTime{}) committed_at_ = snapshot.mono;
   buffer_.append(snapshot, committed_until_ms_.value_or(std::numeric_limits<int64_t>::min()));
   if (is_commit_due(snapshot.interval)) commit();
@@ -156,20 +170,14 @@ bool Recorder::is_commit_due(Duration interval) const {
 void Recorder::commit() {
   if (buffer_.empty() && events_.empty()) return;
   if (!ensure_open()) return;
-  const Status written = write(*session_);
-  if (!written.ok()) {
-    if (written.code() == Code::kCorrupt) {
-      log::error("history: {}; it is kept as {}.damaged and a new one begun", written.message(),
-                 options_.path);
-      set_aside();
-      retry_at_ = now_;
-      committed_until_ms_.reset();
-      if (!ensure_open() || !write(*session_).ok()) fail(written);
-    } else {
-      fail(written);
-    }
+  Status written = write(*session_);
+  if (written.code() == Code::kCorrupt) {
+    set_aside(written);
+    const Status opened = open_session();
+    written = opened.ok() ? write(*session_) : opened;
   }
-  if (session_ == nullptr) return;
+  if (!written.ok()) return fail(written);
+  well_again();
   committed_at_ = now_;
   if (!buffer_.empty()) committed_until_ms_ = buffer_.last_ms();
   if (!events_.empty()) last_event_id_ = std::max(last_event_id_, events_.back().id);
@@ -250,9 +258,13 @@ bool Recorder::tidy() {
         trim_history(*session_->db, options_.retention, told ? committed_until_ms_ : std::nullopt);
   }
   if (!did.ok()) {
-    fail(did.status());
+    // Commits may well go on: what is not tidied up costs room only.
+    if (did.status().code() == Code::kCorrupt) set_aside(did.status());
+    faults_.report(kUpkeepKey, did.status().message());
+    tidied_at_ = now_ + kLastRetry;
     return false;
   }
+  faults_.clear(kUpkeepKey);
   if (!*did) tidied_at_ = now_ + kTidyEvery;
   return *did;
 }

@@ -1,13 +1,13 @@
 // What writes history, without its thread: takes ticks and events, commits them, keeps the database
 // in shape, and says why when it cannot.
 //
-// Faults. Whatever fails closes the connection; until it can be opened again nothing is recorded,
-// status() says why, it is logged once, and it is tried again after 5 s, then twice as long each
-// time up to a minute. What was taken in the meantime is kept for some minutes and committed when
-// it is well again; what does not fit is counted. A file that is damaged or no database of ours is
-// set aside as FILE.damaged (an older one of that name is replaced) and a new one begun. A file of
-// a newer gpusight stays as it is, and nothing is recorded until the next start. A file that was
-// removed or replaced under us is let go of.
+// Faults. Where something fails nothing is recorded, status() says why, it is logged once, and it
+// is tried again after 5 s, then twice as long each time up to a minute. What was taken in the
+// meantime is kept for some minutes and committed when it is well again; what does not fit is
+// counted. A file that is damaged or no database of ours is set aside as FILE.damaged (an older one
+// of that name is replaced) and a new one begun. A file of a newer gpusight stays as it is, and
+// nothing is recorded until the next start. A file that was removed or replaced under us is let go
+// of.
 //
 // Not thread-safe. Time is that of the ticks.
 #pragma once
@@ -55,7 +55,7 @@ class Recorder {
   void close();
 
   // Ok while recording, else why not.
-  const Status& status() const { return status_; }
+  const Status& status() const { return disk_.ok() ? believed_ : disk_; }
   uint64_t refused_series() const { return buffer_.refused_series(); }
   uint64_t dropped_samples() const { return buffer_.dropped_samples(); }
   uint64_t dropped_events() const { return dropped_events_; }
@@ -69,11 +69,13 @@ class Recorder {
     std::optional<ChunkLoader> loader;
     uint64_t device = 0;  // of the file
     uint64_t inode = 0;
+    bool was_rolled_back = false;  // the directory may have numbers that were not written
   };
 
   Status try_open();
   Status open_session();
   bool ensure_open();
+  Status reload_directory();
   bool is_commit_due(Duration interval) const;
   void commit();
   Status write(Session& session);
@@ -81,7 +83,9 @@ class Recorder {
   Status write_rows(Session& session, int64_t group, std::span<const int64_t> times_ms,
                     std::span<const ColumnToPack> columns);
   void fail(const Status& why);
-  void set_aside();
+  void well_again();
+  // A damaged database is set aside; a new one is begun with the next try, which may be now.
+  void set_aside(const Status& why);
   bool is_file_ours() const;
 
   const Options options_;
@@ -94,7 +98,8 @@ class Recorder {
   ChunkBytes bytes_;
 
   std::unique_ptr<Session> session_;
-  Status status_;
+  Status disk_;            // why nothing can be written
+  Status believed_;        // why the clock is not
   bool given_up_ = false;  // until the next start
   Duration retry_after_{};
   MonoTime now_{};
