@@ -17,9 +17,10 @@ using number_format::tag;
 
 // Beyond it zstd gains little on columns like ours and takes twice the time.
 constexpr int kZstdLevel = 6;
-// Guesses are judged by so many stretches of so many numbers.
+// Guesses are judged by a few stretches that are a sixteenth of the column, within these bounds.
 constexpr size_t kStretches = 4;
-constexpr size_t kStretch = 128;
+constexpr size_t kShortestStretch = 64;
+constexpr size_t kLongestStretch = 128;
 // Where runs are longer than this on average, they are tried; where longer than that, taken.
 constexpr size_t kRunsTried = 3;
 constexpr size_t kRunsTaken = 16;
@@ -54,18 +55,17 @@ size_t count_runs(std::span<const int64_t> numbers) {
 // Calls `each` with the first and last + 1 position of the stretches that speak for a column.
 template <typename Each>
 void for_each_stretch(size_t count, const Each& each) {
-  if (count <= kStretches * kStretch + 2) return each(size_t{0}, count);
+  const size_t length = std::clamp(count / 16 / kStretches, kShortestStretch, kLongestStretch);
+  if (count <= kStretches * length) return each(size_t{0}, count);
   for (size_t k = 0; k < kStretches; ++k) {
-    const size_t begin = k * (count - kStretch) / (kStretches - 1);
-    each(begin, begin + kStretch);
+    const size_t begin = k * (count - length) / (kStretches - 1);
+    each(begin, begin + length);
   }
 }
 
 }  // namespace
 
-void NumberEncoder::FreeContext::operator()(ZSTD_CCtx_s* context) const {
-  ZSTD_freeCCtx(context);
-}
+void NumberEncoder::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
 NumberEncoder::NumberEncoder() : zstd_(ZSTD_createCCtx()) {
   CHECK(zstd_ != nullptr, "memory for zstd");
@@ -126,8 +126,9 @@ Guess NumberEncoder::choose_guess(std::span<const int64_t> numbers, double& bits
   Guess best = Guess::kNone;
   bits = 0;
   for (const Guess guess : {Guess::kNone, Guess::kStep, Guess::kTrend, Guess::kRamp}) {
-    if (guess == Guess::kRamp && slope == 0) continue;
     if (numbers.size() < 4 && guess != Guess::kNone) continue;
+    // What does not go on from number to number has no trend either.
+    if (guess == Guess::kTrend && best == Guess::kNone) break;
     sample_.clear();
     for_each_stretch(numbers.size(), [&](size_t begin, size_t end) {
       for (size_t i = std::max(begin, given(guess)); i < end; ++i) {
@@ -190,7 +191,8 @@ void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
   if (repeats(shifted_.numbers) && write_repeating(left_, shifted_, candidate_)) take_if_shorter();
   if (left_.guess == Guess::kNone) return;
   apply(Guess::kNone, numbers, other_left_);
-  if (!repeats(std::span(reinterpret_cast<const uint64_t*>(numbers.data()), numbers.size()))) return;
+  if (!repeats(std::span(reinterpret_cast<const uint64_t*>(numbers.data()), numbers.size())))
+    return;
   shift(other_left_, other_shifted_);
   if (write_repeating(other_left_, other_shifted_, candidate_)) take_if_shorter();
 }
