@@ -28,9 +28,13 @@ constexpr size_t kRunsTaken = 16;
 uint64_t bits_of(int64_t number) { return static_cast<uint64_t>(number); }
 int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(bits_of(a) - bits_of(b)); }
 
+// To the nearest: a slope that is one too flat costs more than the noise around it.
 int64_t slope_of(std::span<const int64_t> numbers) {
   if (numbers.size() < 2) return 0;
-  return minus(numbers.back(), numbers.front()) / static_cast<int64_t>(numbers.size() - 1);
+  const auto steps = static_cast<int64_t>(numbers.size() - 1);
+  const int64_t climb = minus(numbers.back(), numbers.front());
+  const int64_t rest = climb % steps;
+  return climb / steps + (2 * rest >= steps ? 1 : 2 * rest <= -steps ? -1 : 0);
 }
 
 // What the guess leaves of number i, which is one that it covers.
