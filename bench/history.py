@@ -140,6 +140,18 @@ def size_rows(scenario, seconds, ours):
     return table
 
 
+def explained():
+    """What the table is about, for RESULTS.md."""
+    return [
+        "The chunks of `src/store/FORMAT.md` on days made by `bench/history_day.cc`, at a sample a second. The training",
+        "scenario's noise: power at an instant ±1.5 W × (0.3 + activity), averaged ±0.6 W; ticks wake 0.1 ms late on",
+        "average, one in a hundred up to 3 ms, and each GPU is read 0.1 to 0.6 ms later. The random walks are noisy",
+        "to the milliwatt over tens of watts. Sizes are those of the chunks with their times, before the database;",
+        "xz packs the same columns as 64-bit numbers, without times; VictoriaMetrics's is its data folder after a merge",
+        "of everything, without its index. Speeds are samples a second of processor time, over all series.",
+    ]
+
+
 def rows(seconds=DAY):
     """[(figure, value, budget, kept)] as measure.rows(); empty where chunk_bench is not built."""
     if not all(os.access(program(name), os.X_OK) for name in ("chunk_bench", "bench_history_day")):

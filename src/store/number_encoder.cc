@@ -201,21 +201,16 @@ void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
   if (write_repeating(other_left_, other_shifted_, candidate_)) take_if_shorter();
 }
 
-namespace {
-
-template <typename Left, typename Shifted>
-void write_head(Kind kind, const Left& left, const Shifted& shifted, Bytes& out) {
-  out.push_back(tag(kind, left.guess));
+void NumberEncoder::write_head(uint8_t tag, const Left& left, const Shifted& shifted, Bytes& out) {
+  out.push_back(tag);
   if (left.guess != Guess::kNone) write_varint(out, zigzag(left.first));
   if (left.guess == Guess::kTrend) write_varint(out, zigzag(left.second));
   write_varint(out, zigzag(shifted.least));
   write_varint(out, shifted.divisor);
 }
 
-}  // namespace
-
 void NumberEncoder::write_binned(const Left& left, const Shifted& shifted, Bytes& out) {
-  write_head(Kind::kBinned, left, shifted, out);
+  write_head(tag(Kind::kBinned, left.guess), left, shifted, out);
   choose_bins(shifted.numbers, chooser_, bins_);
   write_bins(bins_, chooser_, out);
   const std::vector<Bin>& bins = bins_.bins;
@@ -280,7 +275,7 @@ bool NumberEncoder::write_repeating(const Left& left, const Shifted& shifted, By
   }
   narrow_.resize(shifted.numbers.size() * width);
   out.clear();
-  write_head(Kind::kRepeating, left, shifted, out);
+  write_head(tag(Kind::kRepeating, left.guess), left, shifted, out);
   out.push_back(static_cast<uint8_t>(width));
   const size_t head = out.size();
   out.resize(head + 4 + ZSTD_compressBound(narrow_.size()));
