@@ -59,7 +59,6 @@ class Recorder {
     if (column.quanta.empty()) {
       column.metric = row.name;
       column.label = label;
-      column.quantum = row.resolution.as_double();
     }
     column.quanta.push_back(*catalog::quantize(row, number));
   }
@@ -112,10 +111,12 @@ void put_rings(Recorder& out, const sim::GpuModel& gpu, double from, double to) 
            [&](double t) { return percent(gpu.busy(t, kUtilizationPeriod)); });
   put_ring(out, MetricId::kGpuMemoryUtilization, 0.01, from, to, kUtilizationPeriod,
            [&](double t) { return percent(gpu.memory_busy(t, kUtilizationPeriod)); });
-  put_ring(out, MetricId::kGpuClock, 1e6, from, to, kClockPeriod,
-           [&](double t) { return double(gpu.graphics_mhz(t)); }, "sm");
-  put_ring(out, MetricId::kGpuClock, 1e6, from, to, kClockPeriod,
-           [&](double t) { return double(gpu.memory_mhz(t)); }, "memory");
+  put_ring(
+      out, MetricId::kGpuClock, 1e6, from, to, kClockPeriod,
+      [&](double t) { return double(gpu.graphics_mhz(t)); }, "sm");
+  put_ring(
+      out, MetricId::kGpuClock, 1e6, from, to, kClockPeriod,
+      [&](double t) { return double(gpu.memory_mhz(t)); }, "memory");
   double lowest = INFINITY;
   double highest = 0;
   for (auto slot = static_cast<int64_t>(std::floor(from / kPowerPeriod)) + 1;
@@ -146,9 +147,8 @@ void put_levels(Recorder& out, const sim::GpuModel& gpu, double t) {
   out.put(MetricId::kGpuPcieGeneration, gpu.pcie_generation(t));
   out.put(MetricId::kGpuPerformanceState, gpu.performance_state(t));
   out.put(MetricId::kGpuProcesses, static_cast<double>(gpu.processes(t).size()));
-  for (const char* reason :
-       {"applications_clocks", "display_clock", "hw_power_brake", "hw_slowdown", "hw_thermal",
-        "sw_thermal", "sync_boost"}) {
+  for (const char* reason : {"applications_clocks", "display_clock", "hw_power_brake",
+                             "hw_slowdown", "hw_thermal", "sw_thermal", "sync_boost"}) {
     out.put(MetricId::kGpuThrottle, 0, reason);
   }
   out.put(MetricId::kGpuThrottle, gpu.idle(t), "idle");
@@ -181,6 +181,11 @@ int64_t wall_ms(const Tick& tick) {
 }
 
 }  // namespace
+
+bool varies(const DayColumn& column) {
+  return std::ranges::any_of(column.quanta,
+                             [&](int64_t quantum) { return quantum != column.quanta.front(); });
+}
 
 std::vector<DayGroup> simulated_day(int64_t seconds) {
   const auto scenario = sim::load_scenario("h100-training");
@@ -219,10 +224,10 @@ std::vector<DayGroup> noisy_day(int64_t seconds) {
     for (size_t i = 0; i < snapshot.devices.size(); ++i) {
       const model::DeviceSnapshot& device = snapshot.devices[i];
       if (k == 0) recorders.emplace_back(device.device->uuid);
-      recorders[i].begin_row(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 snapshot.wall.time_since_epoch())
-                                 .count(),
-                             k % kSlowEvery == 0);
+      recorders[i].begin_row(
+          std::chrono::duration_cast<std::chrono::milliseconds>(snapshot.wall.time_since_epoch())
+              .count(),
+          k % kSlowEvery == 0);
       for (const model::Sample& sample : device.samples) {
         recorders[i].put(sample.metric, *sample.value.number(), sample.label);
       }

@@ -76,8 +76,7 @@ void AnsDecoder::set_up(const Bins& bins) {
     const uint16_t symbol = spread_[i];
     const uint32_t x = next_[symbol]++;
     const int bits = weight_bits_ - (std::bit_width(x) - 1);
-    steps_[i] = {
-        .symbol = symbol, .bits = static_cast<uint16_t>(bits), .base = (x << bits) - size};
+    steps_[i] = {.symbol = symbol, .bits = static_cast<uint16_t>(bits), .base = (x << bits) - size};
   }
 }
 

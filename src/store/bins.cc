@@ -146,7 +146,8 @@ double choose_tree(std::span<const uint64_t> numbers, double share, BinChooser& 
   uint64_t any = 0;
   for (const uint64_t number : numbers) any |= number;
   const int bits = std::bit_width(any);
-  if (numbers.size() < 1024) {
+  constexpr size_t kFew = 128;
+  if (numbers.size() < kFew) {
     std::ranges::sort(chooser.sorted);
   } else {
     sort_by_digits(chooser.sorted, chooser.swap, bits);

@@ -8,7 +8,8 @@
 //
 //   bins := bits:7 weight_bits:4 node
 //   node := 1 node node              lower half, upper half
-//         | 0 length:4 weight:length-1    a leaf: a number of `length` bits, its highest 1 left out;
+//         | 0 length:4 weight:length-1    a leaf: a number of `length` bits, its highest 1 left
+//         out;
 //                                    length 0 is 0: no numbers lie there. Weights add up to
 //                                    2^weight_bits.
 //

@@ -1,5 +1,3 @@
-#include <zlib.h>
-
 #include <algorithm>
 
 #include "store/chunk_codec.h"
@@ -77,14 +75,6 @@ void spread(std::span<const CellState> states, std::vector<int64_t>& numbers, si
 }
 
 }  // namespace
-
-namespace column_format {
-
-uint32_t checksum(std::span<const uint8_t> bytes) {
-  return static_cast<uint32_t>(::crc32_z(0, bytes.data(), bytes.size()));
-}
-
-}  // namespace column_format
 
 model::Reason reason_of(CellState state) {
   const size_t number = static_cast<size_t>(state) - kStateAbsent;

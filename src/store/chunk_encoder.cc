@@ -19,7 +19,8 @@ bool is_blank(const ChunkColumn& column) {
 
 // The places behind the decimal point of all of these doubles, where they have few.
 std::optional<size_t> decimal_places(std::span<const int64_t> bits) {
-  constexpr double kLargest = 9007199254740992.0;  // 2^53: whole numbers beyond it are not all there
+  constexpr double kLargest =
+      9007199254740992.0;  // 2^53: whole numbers beyond it are not all there
   size_t places = 0;
   for (const int64_t one : bits) {
     const double number = std::bit_cast<double>(one);

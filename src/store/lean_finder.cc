@@ -15,6 +15,8 @@ constexpr size_t kLeastValues = 64;
 constexpr size_t kSamples = 192;
 // Below this there is little to win: half a logarithm of it are the bits saved for each number.
 constexpr double kUnexplainedWorthTrying = 0.85;
+// What leans costs reading another, and no other may lean on it: not for a little.
+constexpr double kLeaningWorthIt = 0.88;
 constexpr double kLargestFactor = 65536.0 * 65536.0;
 
 // Sums over pairs, from which a line through them follows.
@@ -50,8 +52,8 @@ int64_t to_factor(double factor) {
 }
 
 double difference(int64_t a, int64_t b) {
-  return static_cast<double>(static_cast<int64_t>(static_cast<uint64_t>(a) -
-                                                  static_cast<uint64_t>(b)));
+  return static_cast<double>(
+      static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)));
 }
 
 bool is_constant(std::span<const int64_t> values) {
@@ -133,8 +135,7 @@ std::optional<Lean> LeanFinder::find(const ChunkColumn& column, std::span<const 
     if (alone < 0) alone = numbers.estimate_bits(values);
     take_away(fit, values, other_rest_);
     const double leaning = numbers.estimate_bits(other_rest_);
-    // Reading it costs reading another: not for nothing.
-    if (leaning > alone * 0.95 - 64) continue;
+    if (leaning > alone * kLeaningWorthIt - 64) continue;
     alone = leaning;
     found = fit.lean;
     rest_.swap(other_rest_);

@@ -58,6 +58,7 @@ class NumberEncoder {
   Guess choose_guess(std::span<const int64_t> numbers, double& bits);
   static void apply(Guess guess, std::span<const int64_t> numbers, Left& left);
   static void shift(const Left& left, Shifted& out);
+  static void write_head(uint8_t tag, const Left& left, const Shifted& shifted, Bytes& out);
   void write_binned(const Left& left, const Shifted& shifted, Bytes& out);
   bool write_repeating(const Left& left, const Shifted& shifted, Bytes& out);
   bool repeats(std::span<const uint64_t> numbers);

@@ -77,9 +77,7 @@ void undo(const Head& head, std::span<int64_t> numbers) {
 
 }  // namespace
 
-void NumberDecoder::FreeContext::operator()(ZSTD_DCtx_s* context) const {
-  ZSTD_freeDCtx(context);
-}
+void NumberDecoder::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
 NumberDecoder::NumberDecoder() : zstd_(ZSTD_createDCtx()) {
   CHECK(zstd_ != nullptr, "memory for zstd");

@@ -17,9 +17,10 @@ using number_format::tag;
 
 // Beyond it zstd gains little on columns like ours and takes twice the time.
 constexpr int kZstdLevel = 6;
-// Guesses are judged by so many stretches of so many numbers.
+// Guesses are judged by a few stretches that are a sixteenth of the column, within these bounds.
 constexpr size_t kStretches = 4;
-constexpr size_t kStretch = 128;
+constexpr size_t kShortestStretch = 64;
+constexpr size_t kLongestStretch = 128;
 // Where runs are longer than this on average, they are tried; where longer than that, taken.
 constexpr size_t kRunsTried = 3;
 constexpr size_t kRunsTaken = 16;
@@ -27,9 +28,13 @@ constexpr size_t kRunsTaken = 16;
 uint64_t bits_of(int64_t number) { return static_cast<uint64_t>(number); }
 int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(bits_of(a) - bits_of(b)); }
 
+// To the nearest: a slope that is one too flat costs more than the noise around it.
 int64_t slope_of(std::span<const int64_t> numbers) {
   if (numbers.size() < 2) return 0;
-  return minus(numbers.back(), numbers.front()) / static_cast<int64_t>(numbers.size() - 1);
+  const auto steps = static_cast<int64_t>(numbers.size() - 1);
+  const int64_t climb = minus(numbers.back(), numbers.front());
+  const int64_t rest = climb % steps;
+  return climb / steps + (2 * rest >= steps ? 1 : 2 * rest <= -steps ? -1 : 0);
 }
 
 // What the guess leaves of number i, which is one that it covers.
@@ -54,18 +59,17 @@ size_t count_runs(std::span<const int64_t> numbers) {
 // Calls `each` with the first and last + 1 position of the stretches that speak for a column.
 template <typename Each>
 void for_each_stretch(size_t count, const Each& each) {
-  if (count <= kStretches * kStretch + 2) return each(size_t{0}, count);
+  const size_t length = std::clamp(count / 16 / kStretches, kShortestStretch, kLongestStretch);
+  if (count <= kStretches * length) return each(size_t{0}, count);
   for (size_t k = 0; k < kStretches; ++k) {
-    const size_t begin = k * (count - kStretch) / (kStretches - 1);
-    each(begin, begin + kStretch);
+    const size_t begin = k * (count - length) / (kStretches - 1);
+    each(begin, begin + length);
   }
 }
 
 }  // namespace
 
-void NumberEncoder::FreeContext::operator()(ZSTD_CCtx_s* context) const {
-  ZSTD_freeCCtx(context);
-}
+void NumberEncoder::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
 NumberEncoder::NumberEncoder() : zstd_(ZSTD_createCCtx()) {
   CHECK(zstd_ != nullptr, "memory for zstd");
@@ -126,8 +130,9 @@ Guess NumberEncoder::choose_guess(std::span<const int64_t> numbers, double& bits
   Guess best = Guess::kNone;
   bits = 0;
   for (const Guess guess : {Guess::kNone, Guess::kStep, Guess::kTrend, Guess::kRamp}) {
-    if (guess == Guess::kRamp && slope == 0) continue;
     if (numbers.size() < 4 && guess != Guess::kNone) continue;
+    // What does not go on from number to number has no trend either.
+    if (guess == Guess::kTrend && best == Guess::kNone) break;
     sample_.clear();
     for_each_stretch(numbers.size(), [&](size_t begin, size_t end) {
       for (size_t i = std::max(begin, given(guess)); i < end; ++i) {
@@ -190,26 +195,22 @@ void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
   if (repeats(shifted_.numbers) && write_repeating(left_, shifted_, candidate_)) take_if_shorter();
   if (left_.guess == Guess::kNone) return;
   apply(Guess::kNone, numbers, other_left_);
-  if (!repeats(std::span(reinterpret_cast<const uint64_t*>(numbers.data()), numbers.size()))) return;
+  if (!repeats(std::span(reinterpret_cast<const uint64_t*>(numbers.data()), numbers.size())))
+    return;
   shift(other_left_, other_shifted_);
   if (write_repeating(other_left_, other_shifted_, candidate_)) take_if_shorter();
 }
 
-namespace {
-
-template <typename Left, typename Shifted>
-void write_head(Kind kind, const Left& left, const Shifted& shifted, Bytes& out) {
-  out.push_back(tag(kind, left.guess));
+void NumberEncoder::write_head(uint8_t tag, const Left& left, const Shifted& shifted, Bytes& out) {
+  out.push_back(tag);
   if (left.guess != Guess::kNone) write_varint(out, zigzag(left.first));
   if (left.guess == Guess::kTrend) write_varint(out, zigzag(left.second));
   write_varint(out, zigzag(shifted.least));
   write_varint(out, shifted.divisor);
 }
 
-}  // namespace
-
 void NumberEncoder::write_binned(const Left& left, const Shifted& shifted, Bytes& out) {
-  write_head(Kind::kBinned, left, shifted, out);
+  write_head(tag(Kind::kBinned, left.guess), left, shifted, out);
   choose_bins(shifted.numbers, chooser_, bins_);
   write_bins(bins_, chooser_, out);
   const std::vector<Bin>& bins = bins_.bins;
@@ -274,7 +275,7 @@ bool NumberEncoder::write_repeating(const Left& left, const Shifted& shifted, By
   }
   narrow_.resize(shifted.numbers.size() * width);
   out.clear();
-  write_head(Kind::kRepeating, left, shifted, out);
+  write_head(tag(Kind::kRepeating, left.guess), left, shifted, out);
   out.push_back(static_cast<uint8_t>(width));
   const size_t head = out.size();
   out.resize(head + 4 + ZSTD_compressBound(narrow_.size()));
