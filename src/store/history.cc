@@ -160,6 +160,11 @@ void History::append_event(model::Event event) {
 
 bool History::is_idle() const { return shared_->finished == shared_->accepted; }
 
+std::optional<int64_t> History::committed_until_ms() const {
+  MutexLock lock(shared_->mutex);
+  return shared_->stats.committed_until_ms;
+}
+
 const model::Queryable& History::queryable() const { return shared_->reader; }
 
 uint64_t History::last_event_id() const { return shared_->last_event_id; }

@@ -95,6 +95,8 @@ class History {
 
   // Whether everything appended so far has been taken and nothing is being tidied up.
   bool is_idle() const;
+  // The newest tick that is on disk for good; nullopt while there is none.
+  std::optional<int64_t> committed_until_ms() const;
 
   const model::Queryable& queryable() const;
   HistoryStats stats() const;

