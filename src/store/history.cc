@@ -50,8 +50,11 @@ struct History::Shared {
       ++finished;
     }
     while (std::optional<Item> item = queue.try_pop()) take(std::move(*item));
-    if (!is_abandoned()) recorder.close();
+    if (!is_abandoned()) recorder.commit_all();
     publish();
+    // Nobody uses the files any more once the owner is told.
+    recorder.close();
+    readers->forget_file();
     {
       MutexLock lock(mutex);
       has_ended = true;

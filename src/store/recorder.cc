@@ -269,10 +269,9 @@ bool Recorder::tidy() {
   return *did;
 }
 
-void Recorder::close() {
+void Recorder::commit_all() {
   retry_at_ = now_;  // a last try
   commit();
-  session_.reset();
 }
 
 }  // namespace gpusight::store

@@ -52,7 +52,8 @@ class Recorder {
   // is left to do for now.
   bool tidy();
   // Commits what was taken, if it can be.
-  void close();
+  void commit_all();
+  void close() { session_.reset(); }
 
   // Ok while recording, else why not.
   const Status& status() const { return disk_.ok() ? believed_ : disk_; }
