@@ -59,7 +59,7 @@ std::optional<model::Event> event_of(const Stmt& row) {
 
 }  // namespace
 
-Status insert_events(Db& db, std::span<const model::Event> events) {
+Status insert_events(Db& db, std::span<const model::Event> events, uint64_t offset) {
   if (events.empty()) return {};
   Stmt insert = TRY(db.prepare(
       "INSERT OR REPLACE INTO event(id, wall_ns, kind, severity, uuid, code, fields, arguments)"
@@ -70,7 +70,7 @@ Status insert_events(Db& db, std::span<const model::Event> events) {
       fields.push_back(name);
       fields.push_back(text);
     }
-    TRY(insert.bind(1, static_cast<int64_t>(event.id))
+    TRY(insert.bind(1, static_cast<int64_t>(event.id + offset))
             .bind(2, int64_t{event.wall.time_since_epoch().count()})
             .bind(3, int64_t{catalog::event_kind(event.kind).wire})
             .bind(4, catalog::severity_name(event.severity))

@@ -14,8 +14,8 @@
 
 namespace gpusight::store {
 
-// Events keep the ids they have; one whose id is taken replaces the older.
-Status insert_events(Db& db, std::span<const model::Event> events);
+// `offset` is added to their ids. An event whose id is taken replaces the older.
+Status insert_events(Db& db, std::span<const model::Event> events, uint64_t offset);
 // As EventLog::find(): oldest first, the newest `limit`. Kinds that this program does not know (a
 // newer one wrote them) are left out. The monotonic time is not kept: it means nothing after a
 // restart.

@@ -52,9 +52,10 @@ struct History::Shared {
     while (std::optional<Item> item = queue.try_pop()) take(std::move(*item));
     if (!is_abandoned()) recorder.commit_all();
     publish();
-    // Nobody uses the files any more once the owner is told.
-    recorder.close();
+    // Nobody uses the files any more once the owner is told. The one that writes goes last: it
+    // alone puts the -wal into the database.
     readers->forget_file();
+    recorder.close();
     {
       MutexLock lock(mutex);
       has_ended = true;

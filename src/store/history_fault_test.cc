@@ -106,12 +106,11 @@ TEST(HistoryFault, ADiskThatStaysFullCostsSamplesButNoMemory) {
   EXPECT_EQ(Points(read.end() - 90, read.end()), after);
 }
 
-TEST(HistoryFault, ADirectoryThatCannotBeWrittenIsSaidAndReadAllTheSame) {
+TEST(HistoryFault, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
   RecordedMachine machine;
   const Points expected = run(machine, 20);
   machine.stop();
-  // An immutable stand-in for a read-only file system that root minds too: a folder where SQLite
-  // wants its -wal.
+  // What root minds too: a folder where SQLite wants its -wal.
   ASSERT_EQ(::mkdir((machine.folder.database() + "-wal").c_str(), 0700), 0);
   machine.start();
   EXPECT_FALSE(machine.history->stats().recording.ok());
@@ -367,6 +366,39 @@ TEST(HistoryFault, AWriterThatIsHeldUpNeverHoldsUpSampling) {
   }
   machine.settle();
   EXPECT_GT(machine.history->stats().dropped_ticks, 0U);
+}
+
+TEST(HistoryFault, ADatabaseThatBecomesReadOnlyIsSaidAndReadAllTheSame) {
+  RecordedMachine machine;
+  Points expected = run(machine, 20);
+  machine.stop();
+  machine.start();
+  {
+    // As a file system that is mounted read-only: writing fails, reading does not.
+    const FileSizeLimit none(0);
+    append(expected, run(machine, 30));
+    EXPECT_FALSE(machine.history->stats().recording.ok());
+    EXPECT_EQ(machine.points(), expected);
+  }
+}
+
+TEST(HistoryFault, EventsOfALogThatBeganAnewDoNotReplaceThoseOnDisk) {
+  RecordedMachine machine;
+  const auto event = [&](uint64_t id) {
+    machine.history->append_event({.id = id, .kind = catalog::EventKind::kXid, .uuid = "GPU-a"});
+  };
+  for (const uint64_t id : {1, 2, 3}) event(id);
+  machine.stop();
+  ASSERT_EQ(::mkdir((machine.folder.database() + "-wal").c_str(), 0700), 0);
+  machine.start();  // the log could not be told of them
+  event(1);
+  run(machine, 5);
+  ASSERT_EQ(::rmdir((machine.folder.database() + "-wal").c_str()), 0);
+  run(machine, 70);
+  const auto found = machine.history->events({});
+  ASSERT_TRUE(found.ok());
+  ASSERT_THAT(*found, SizeIs(4));
+  EXPECT_EQ(found->back().id, 4U);
 }
 
 TEST(HistoryFault, EventsOutliveARestart) {

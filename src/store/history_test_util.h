@@ -51,7 +51,9 @@ inline Series read_history(const model::Queryable& from, std::vector<model::Matc
 // them. Reopening is a restart: the head is empty, the clocks go on.
 class RecordedMachine {
  public:
-  explicit RecordedMachine(History::Options options = {}) : options_(std::move(options)) {
+  explicit RecordedMachine(History::Options options = {},
+                           Duration head_span = std::chrono::minutes(10))
+      : options_(std::move(options)), head_span_(head_span) {
     start();
   }
 
@@ -59,7 +61,7 @@ class RecordedMachine {
     auto lock = StateLock::take(folder.path());
     ASSERT_TRUE(lock.ok()) << lock.status().message();
     lock_.emplace(std::move(*lock));
-    head = std::make_unique<Head>();
+    head = std::make_unique<Head>(Head::Options{.span = head_span_});
     History::Options options = options_;
     options.lock = &*lock_;
     options.head = head.get();
@@ -122,6 +124,7 @@ class RecordedMachine {
   }
 
   History::Options options_;
+  const Duration head_span_;
   std::optional<StateLock> lock_;
   size_t appended_ = 0;
 };

@@ -10,8 +10,8 @@ constexpr size_t kMaxIdle = 2;
 
 }  // namespace
 
-Result<std::unique_ptr<ReadSession>> ReadSession::open(const std::string& path, Db::Mode mode) {
-  std::unique_ptr<ReadSession> session(new ReadSession(TRY(open_to_read(path, mode))));
+Result<std::unique_ptr<ReadSession>> ReadSession::open(const std::string& path) {
+  std::unique_ptr<ReadSession> session(new ReadSession(TRY(open_to_read(path))));
   session->chunks_.emplace(TRY(ChunkLoader::create(*session->db_)));
   return session;
 }
@@ -37,17 +37,15 @@ ReadPool::Lease::~Lease() {
 Result<ReadPool::Lease> ReadPool::take() {
   std::unique_ptr<ReadSession> session;
   uint64_t generation = 0;
-  Db::Mode mode{};
   {
     MutexLock lock(mutex_);
     generation = generation_;
-    mode = mode_;
     if (!idle_.empty()) {
       session = std::move(idle_.back());
       idle_.pop_back();
     }
   }
-  if (session == nullptr) session = TRY(ReadSession::open(path_, mode));
+  if (session == nullptr) session = TRY(ReadSession::open(path_));
   TRY(session->begin());
   return Lease(shared_from_this(), std::move(session), generation);
 }
@@ -57,11 +55,6 @@ void ReadPool::forget_file() {
   MutexLock lock(mutex_);
   ++generation_;
   closing.swap(idle_);
-}
-
-void ReadPool::set_mode(Db::Mode mode) {
-  MutexLock lock(mutex_);
-  mode_ = mode;
 }
 
 void ReadPool::give_back(std::unique_ptr<ReadSession> session, uint64_t generation) {

@@ -20,7 +20,7 @@ namespace gpusight::store {
 // A connection inside a read transaction: the database as it was when the session began.
 class ReadSession {
  public:
-  static Result<std::unique_ptr<ReadSession>> open(const std::string& path, Db::Mode mode);
+  static Result<std::unique_ptr<ReadSession>> open(const std::string& path);
 
   Status begin();
   void end();  // lets the writer reuse what this view held
@@ -64,15 +64,12 @@ class ReadPool : public std::enable_shared_from_this<ReadPool> {
   Result<Lease> take() EXCLUDES(mutex_);
   // The file at the path is another one now: connections to the old one are not given out again.
   void forget_file() EXCLUDES(mutex_);
-  // For a state directory that may not be written.
-  void set_mode(Db::Mode mode) EXCLUDES(mutex_);
 
  private:
   void give_back(std::unique_ptr<ReadSession> session, uint64_t generation) EXCLUDES(mutex_);
 
   const std::string path_;
   Mutex mutex_;
-  Db::Mode mode_ GUARDED_BY(mutex_) = Db::Mode::kRead;
   uint64_t generation_ GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<ReadSession>> idle_ GUARDED_BY(mutex_);
 };

@@ -66,6 +66,8 @@ Status Recorder::open_session() {
   committed_until_ms_ =
       TRY(session->db->number("SELECT value FROM state WHERE name='committed_until_ms'"));
   last_event_id_ = std::max(last_event_id_, TRY(store::last_event_id(*session->db)));
+  // Opened late: the log has begun at 1 by then.
+  if (!event_id_offset_) event_id_offset_ = now_ == MonoTime{} ? 0 : last_event_id_;
   session_ = std::move(session);
   return {};
 }
@@ -180,7 +182,7 @@ void Recorder::commit() {
   well_again();
   committed_at_ = now_;
   if (!buffer_.empty()) committed_until_ms_ = buffer_.last_ms();
-  if (!events_.empty()) last_event_id_ = std::max(last_event_id_, events_.back().id);
+  if (!events_.empty()) last_event_id_ = events_.back().id + *event_id_offset_;
   buffer_.clear();
   events_.clear();
 }
@@ -191,7 +193,7 @@ Status Recorder::write(Session& session) {
     TRY(cut_chunks(*session.db, *session.loader, encoder_, buffer_.cut_from()));
   }
   for (const auto& [key, group] : buffer_.groups()) TRY(write_group(session, key, group));
-  TRY(insert_events(*session.db, events_));
+  TRY(insert_events(*session.db, events_, *event_id_offset_));
   if (!buffer_.empty()) {
     TRY(TRY(session.db->prepare(
                 "INSERT OR REPLACE INTO state(name, value) VALUES('committed_until_ms', ?1)"))

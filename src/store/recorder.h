@@ -109,6 +109,8 @@ class Recorder {
   MonoTime tidied_at_{};
   std::optional<int64_t> committed_until_ms_;
   uint64_t last_event_id_ = 0;
+  // Added to the ids of events where the log in memory could not go on from those on disk.
+  std::optional<uint64_t> event_id_offset_;
   uint64_t dropped_events_ = 0;
 };
 

@@ -77,8 +77,8 @@ Result<std::unique_ptr<Db>> open_to_write(const std::string& path) {
   return db;
 }
 
-Result<std::unique_ptr<Db>> open_to_read(const std::string& path, Db::Mode mode) {
-  std::unique_ptr<Db> db = TRY(Db::open(path, mode));
+Result<std::unique_ptr<Db>> open_to_read(const std::string& path) {
+  std::unique_ptr<Db> db = TRY(Db::open(path, Db::Mode::kRead));
   TRY(check_version(*db));
   TRY(db->run("PRAGMA cache_size=-1024"));
   return db;

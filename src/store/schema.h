@@ -21,6 +21,6 @@ inline constexpr int64_t kApplicationId = 0x47505348;
 Result<std::unique_ptr<Db>> open_to_write(const std::string& path);
 
 // A connection that never writes. kNotFound when there is no file.
-Result<std::unique_ptr<Db>> open_to_read(const std::string& path, Db::Mode mode = Db::Mode::kRead);
+Result<std::unique_ptr<Db>> open_to_read(const std::string& path);
 
 }  // namespace gpusight::store

@@ -27,27 +27,6 @@ Code code_of(int primary) {
   }
 }
 
-int flags_of(Db::Mode mode) {
-  switch (mode) {
-    case Db::Mode::kCreate: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case Db::Mode::kReadWrite: return SQLITE_OPEN_READWRITE;
-    case Db::Mode::kRead:
-    case Db::Mode::kImmutable: return SQLITE_OPEN_READONLY;
-  }
-  return SQLITE_OPEN_READONLY;
-}
-
-// Text that a URI's path takes as it is.
-std::string uri_of(const std::string& path, std::string_view query) {
-  std::string uri = "file:";
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '-' || c == '_' || c == '.';
-    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
-  }
-  return uri.append(query);
-}
-
 }  // namespace
 
 Stmt::Stmt(Stmt&& other) noexcept
@@ -118,16 +97,16 @@ std::span<const uint8_t> Stmt::bytes(int column) const {
 
 Result<std::unique_ptr<Db>> Db::open(const std::string& path, Mode mode) {
   sqlite3* handle = nullptr;
-  const std::string uri = uri_of(path, mode == Mode::kImmutable ? "?immutable=1" : "");
-  const int opened = sqlite3_open_v2(
-      uri.c_str(), &handle,
-      flags_of(mode) | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int access =
+      mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int opened = sqlite3_open_v2(path.c_str(), &handle,
+                                     access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   std::unique_ptr<Db> db(new Db(handle, path));
   if (opened != SQLITE_OK) return db->failure("opening");
   sqlite3_busy_timeout(handle, kBusyPatienceMs);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  if (mode == Mode::kRead || mode == Mode::kImmutable) {
+  if (mode == Mode::kRead) {
     // Two that checkpoint at once can damage the file (sqlite.org/wal.html, "the WAL-reset bug"):
     // the one that writes is the one that checkpoints.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);

@@ -59,10 +59,8 @@ class Stmt {
 class Db {
  public:
   enum class Mode : uint8_t {
-    kCreate,     // reads and writes, makes the file
-    kReadWrite,  // reads and writes what is there
-    kRead,       // never writes, never checkpoints
-    kImmutable,  // as kRead, for a file that nothing can change: no locks, its -wal is not seen
+    kCreate,  // reads and writes, makes the file
+    kRead,    // never writes, never checkpoints
   };
   static Result<std::unique_ptr<Db>> open(const std::string& path, Mode mode);
   ~Db();
