@@ -37,7 +37,7 @@ class BoundedQueue {
   // Waits for an item; nullopt when `stop` is requested first.
   std::optional<T> pop(std::stop_token stop) NO_THREAD_SAFETY_ANALYSIS {
     MutexLock lock(mutex_);
-    ready_.wait(lock, stop, [this] { return !items_.empty(); });
+    ready_.wait(lock, stop, [this]() NO_THREAD_SAFETY_ANALYSIS { return !items_.empty(); });
     return take();
   }
 

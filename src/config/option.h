@@ -338,9 +338,10 @@ inline constexpr OptionRow kOptions[] = {
         .min = 64,
         .max = 16'777'216,
         .commands = set_of(CommandId::kServe),
-        .help = {"How large recorded history may be on disk, in MiB. Beyond it the oldest goes, the "
-                 "finest first.",
-                 "历史数据在磁盘上的上限（MiB）。超出时先删除最旧且最细的数据。"},
+        .help =
+            {"How large recorded history may be on disk, in MiB. Beyond it the oldest goes, the "
+             "finest first.",
+             "历史数据在磁盘上的上限（MiB）。超出时先删除最旧且最细的数据。"},
         .since = "0.1.0",
     },
     {
