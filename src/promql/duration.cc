@@ -1,6 +1,7 @@
 // Durations as PromQL writes them: parse_duration() and print_duration().
 //
 // Source: the "Time Durations" section of Prometheus's query documentation; a year is 365 days.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -31,7 +32,7 @@ constexpr Unit kUnits[] = {
 constexpr int64_t kMaxDurationMs = std::numeric_limits<int64_t>::max() / 1'000'000;
 
 Status bad_duration(std::string_view text) {
-  return {Code::kInvalidArgument, "not a valid duration string: " + quoted(text)};
+  return {Code::kInvalidArgument, "not a valid duration string: " + quote_text(text)};
 }
 Status too_long() { return {Code::kInvalidArgument, "duration out of range"}; }
 
@@ -53,6 +54,11 @@ Result<int64_t> parse_units(std::string_view text) {
     const size_t letters = count_while(rest, is_unit_letter);
     const std::string_view name = rest.substr(0, letters);
     rest.remove_prefix(letters);
+    if (digits > 0 && letters > 0 &&
+        std::ranges::find(kUnits, name, &Unit::name) == std::end(kUnits)) {
+      return Status(Code::kInvalidArgument, fmt::format("unknown unit {} in duration {}",
+                                                        quote_text(name), quote_text(text)));
+    }
     while (next_unit < std::size(kUnits) && kUnits[next_unit].name != name) ++next_unit;
     if (digits == 0 || next_unit == std::size(kUnits)) return bad_duration(text);
     const Unit& unit = kUnits[next_unit++];

@@ -74,13 +74,7 @@ std::string shortened(std::string_view text) {
   for (size_t i = 0; i < kMaxCharacters && length < text.size(); ++i) {
     length += std::max<size_t>(character_length(text.substr(length)), 1);
   }
-  return quoted(text.substr(0, length)) + (length < text.size() ? "..." : "");
-}
-
-// U+0071 'q'
-std::string character_with_number(std::string_view text) {
-  const std::string shown = quoted_character(text);
-  return fmt::format("U+{:04X} {}", static_cast<uint8_t>(text[0]), shown);
+  return quote_text(text.substr(0, length)) + (length < text.size() ? "..." : "");
 }
 
 }  // namespace
@@ -88,8 +82,8 @@ std::string character_with_number(std::string_view text) {
 std::string describe(const Token& token) {
   switch (token.kind) {
     case TokenKind::kEnd: return "end of input";
-    case TokenKind::kIdentifier: return "identifier " + quoted(token.text);
-    case TokenKind::kMetricIdentifier: return "metric identifier " + quoted(token.text);
+    case TokenKind::kIdentifier: return "identifier " + quote_text(token.text);
+    case TokenKind::kMetricIdentifier: return "metric identifier " + quote_text(token.text);
     case TokenKind::kString: return "string " + shortened(token.text);
     case TokenKind::kNumber: return "number " + shortened(token.text);
     case TokenKind::kDuration: return "duration " + shortened(token.text);
@@ -109,7 +103,7 @@ std::string describe(const Token& token) {
     case TokenKind::kExtended:
     case TokenKind::kFill:
     case TokenKind::kBool: return fmt::format("<{}>", token.text);
-    default: return quoted(token.text);
+    default: return quote_text(token.text);
   }
 }
 
@@ -135,6 +129,9 @@ void Lexer::skip_blanks_and_comments() {
 }
 
 Result<Token> Lexer::end() {
+  if (bracket_ == Bracket::kEmpty) {
+    return error("unexpected end of input in duration expression");
+  }
   if (parens_ != 0) return error("unclosed left parenthesis");
   if (bracket_ != Bracket::kClosed) return error("unclosed left bracket");
   return take(TokenKind::kEnd);
@@ -190,6 +187,7 @@ Result<Token> Lexer::next_between_brackets() {
       if (name == known) return take(TokenKind::kIdentifier);
     }
     at_ = start_;
+    if (bracket_ != Bracket::kEmpty) return unexpected_character("", ", expected ':'");
   }
   return unexpected_character(" in duration expression");
 }
@@ -217,11 +215,11 @@ Result<Token> Lexer::next_anywhere() {
     case '`': return raw_string();
     case '(': ++parens_; return take(TokenKind::kLeftParen, 1);
     case ')':
-      if (parens_ == 0) return error("unexpected right parenthesis ')'");
+      if (parens_ == 0) return unexpected_closing_paren();
       --parens_;
       return take(TokenKind::kRightParen, 1);
     case '{': brace_open_ = true; return take(TokenKind::kLeftBrace, 1);
-    case '[': bracket_ = Bracket::kOpen; return take(TokenKind::kLeftBracket, 1);
+    case '[': bracket_ = Bracket::kEmpty; return take(TokenKind::kLeftBracket, 1);
     case ']': return error("unexpected right bracket ']'");
     case '=':
       if (peek(1) != '~') return take(TokenKind::kAssign, 1);
@@ -252,14 +250,15 @@ Result<Token> Lexer::word() {
 }
 
 Result<Token> Lexer::number_or_duration() {
+  if (bracket_ == Bracket::kEmpty) bracket_ = Bracket::kNumberSeen;
   if (scan_number()) return take(TokenKind::kNumber);
   if (scan_duration()) return take(TokenKind::kDuration);
-  while (is_word(peek())) ++at_;
-  return error("bad number or duration syntax: " + quoted(query_.substr(start_, at_ - start_)));
+  return error("bad number or duration syntax: " + quote_text(query_.substr(start_, at_ - start_)));
 }
 
 // Whether a number stands here and nothing behind it that belongs to it. What it is worth is
-// parse_number()'s to say; up to where it was read, a duration may go on.
+// parse_number()'s to say; from where the reading ended, a duration may go on. A character that
+// makes it neither is read too, for the message.
 bool Lexer::scan_number() {
   bool hexadecimal = false;
   if (peek() == '0' && lower(peek(1)) == 'x') {
@@ -277,9 +276,9 @@ bool Lexer::scan_digits_and_marks(bool hexadecimal) {
     if (digit_value(c) < (hexadecimal ? 16 : 10) || c == '_') {
       ++at_;
     } else if (c == '.' && !hexadecimal) {
-      if (dot || exponent || peek(1) == '.') return false;
-      dot = true;
       ++at_;
+      if (dot || exponent || accept('.')) return false;
+      dot = true;
     } else if (lower(c) == 'e' && !exponent && !hexadecimal) {
       exponent = true;
       ++at_;
@@ -298,7 +297,11 @@ bool Lexer::scan_duration() {
     if (at_end() || kUnits.find(peek()) == std::string_view::npos) return false;
     ++at_;
     accept('s');
-    if (!is_digit(peek())) return !is_word(peek());
+    if (!is_word(peek())) return true;
+    if (!is_digit(peek())) {
+      ++at_;
+      return false;
+    }
     while (is_digit(peek())) ++at_;
   }
 }
@@ -341,7 +344,7 @@ Status Lexer::scan_escape(char quote) {
   if (c >= '0' && c <= '7') return scan_escape_digits(3, 8, 0xFF);
   const size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
   if (digits == 0) {
-    return error("unknown escape sequence " + character_with_number(query_.substr(at_)));
+    return error("unknown escape sequence " + numbered_character(query_.substr(at_, 4)));
   }
   ++at_;
   return scan_escape_digits(digits, 16, c == 'x' ? 0xFF : 0x10FFFF);
@@ -354,7 +357,7 @@ Status Lexer::scan_escape_digits(size_t count, int base, uint32_t largest) {
     const int digit = digit_value(peek());
     if (digit >= base) {
       return error(fmt::format("illegal character {} in escape sequence",
-                               character_with_number(query_.substr(at_))));
+                               numbered_character(query_.substr(at_, 4))));
     }
     number = number * static_cast<uint64_t>(base) + static_cast<uint64_t>(digit);
   }
@@ -383,6 +386,12 @@ Token Lexer::take_operator(BinaryOp op, size_t length) {
 
 Status Lexer::error(std::string_view message) const {
   return parse_error(query_, {start_, query_.size()}, message);
+}
+
+// Told to be behind the parenthesis, as Prometheus has it.
+Status Lexer::unexpected_closing_paren() {
+  start_ = ++at_;
+  return error("unexpected right parenthesis ')'");
 }
 
 Status Lexer::unexpected_character(std::string_view where, std::string_view wanted) const {

@@ -74,7 +74,7 @@ class Lexer {
   Result<Token> next();
 
  private:
-  enum class Bracket : uint8_t { kClosed, kOpen, kColonSeen };
+  enum class Bracket : uint8_t { kClosed, kEmpty, kNumberSeen, kColonSeen };
 
   void skip_blanks_and_comments();
   Result<Token> next_between_braces();
@@ -101,6 +101,7 @@ class Lexer {
   Token take_operator(BinaryOp op, size_t length);
   Status error(std::string_view message) const;
   Status unexpected_character(std::string_view where, std::string_view wanted = "") const;
+  Status unexpected_closing_paren();
 
   std::string_view query_;
   size_t start_ = 0;  // of the token being read

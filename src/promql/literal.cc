@@ -111,7 +111,8 @@ size_t append_unescaped(std::string& out, std::string_view text, char quote) {
 }
 
 Status bad_number(std::string_view text, std::string_view why) {
-  return {Code::kInvalidArgument, fmt::format("error parsing number: {}: {}", quoted(text), why)};
+  return {Code::kInvalidArgument,
+          fmt::format("error parsing number: {}: {}", quote_text(text), why)};
 }
 
 // Underscores stand between digits only, or between the base's prefix and a digit.
@@ -153,7 +154,7 @@ size_t character_length(std::string_view text) {
   return 0;
 }
 
-std::string quoted(std::string_view text) {
+std::string quote_text(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) text.remove_prefix(append_escaped(out, text, '"'));
   out += '"';
@@ -168,9 +169,15 @@ std::string quoted_character(std::string_view text) {
   return out;
 }
 
-Result<std::string> unquoted(std::string_view literal) {
+std::string numbered_character(std::string_view text) {
+  const size_t length = character_length(text);
+  const uint32_t number = length == 0 ? 0xFFFD : code_point_of(text, length);
+  return fmt::format("U+{:04X} {}", number, quoted_character(text));
+}
+
+Result<std::string> unquote_text(std::string_view literal) {
   const Status bad(Code::kInvalidArgument,
-                   fmt::format("error unquoting string {}: invalid syntax", quoted(literal)));
+                   fmt::format("error unquoting string {}: invalid syntax", quote_text(literal)));
   if (literal.size() < 2 || literal.front() != literal.back()) return bad;
   const char quote = literal.front();
   std::string_view rest = literal.substr(1, literal.size() - 2);
@@ -204,14 +211,15 @@ bool is_plain_metric_name(std::string_view name) {
 }
 
 std::string label_name_text(std::string_view name) {
-  return is_plain_label_name(name) ? std::string(name) : quoted(name);
+  return is_plain_label_name(name) ? std::string(name) : quote_text(name);
 }
 
 Result<double> parse_number(std::string_view text) {
   const std::string word = lower(text);
   if (word == "inf") return std::numeric_limits<double>::infinity();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (!underscores_are_right(text)) return bad_number(text, "invalid syntax");
+  const bool begins = !text.empty() && (is_digit(text[0]) || text[0] == '.');
+  if (!begins || !underscores_are_right(text)) return bad_number(text, "invalid syntax");
   std::string digits(text);
   std::erase(digits, '_');
   if (digits.starts_with("0x") || digits.starts_with("0X")) {
@@ -241,6 +249,8 @@ Result<double> parse_number(std::string_view text) {
 
 std::string print_number(double number) {
   const double size = std::fabs(number);
+  // Without the sign that would make "Inf ^ 2" the sign of a power.
+  if (std::isinf(number) && number > 0) return "Inf";
   if (!std::isfinite(number) || (size != 0 && (size < 1e-6 || size >= 1e21))) {
     return number_text(number);
   }

@@ -15,12 +15,14 @@ namespace gpusight::promql {
 // Bytes of the first character of `text`; 0 if `text` is empty or does not begin with valid UTF-8.
 size_t character_length(std::string_view text);
 
-// "text" with escapes for whatever does not print; unquoted() gives the same bytes back.
-std::string quoted(std::string_view text);
+// "text" with escapes for whatever does not print; unquote_text() gives the same bytes back.
+std::string quote_text(std::string_view text);
 // The first character of `text`, for messages: 'x'. What is no valid character is shown as '�'.
 std::string quoted_character(std::string_view text);
+// The same with its number: U+0078 'x'.
+std::string numbered_character(std::string_view text);
 // The value of a literal with its quotes ("…", '…' or `…`) around it.
-Result<std::string> unquoted(std::string_view literal);
+Result<std::string> unquote_text(std::string_view literal);
 
 // Whether a name can be written without quotes: letters, digits, underscores, not beginning with a
 // digit; a metric's name may have colons.

@@ -176,7 +176,7 @@ Result<Tree> Parser::primary() {
     case TokenKind::kDuration: return number();
     case TokenKind::kString: {
       TRY(tokens_.take());
-      Result<std::string> value = unquoted(token.text);
+      Result<std::string> value = unquote_text(token.text);
       if (!value.ok()) return tokens_.error(token.position, value.status().message());
       return node(StringLiteral{std::move(*value)}, token.position, 1);
     }

@@ -50,7 +50,7 @@ Result<Tree> Parser::call(const Token& name) {
   const Function* function = find_function(name.text);
   if (function == nullptr) {
     return tokens_.error(name.position,
-                         fmt::format("unknown function with name {}", quoted(name.text)));
+                         fmt::format("unknown function with name {}", quote_text(name.text)));
   }
   if (function->standing != Function::Standing::kBuilt) {
     return tokens_.error(name.position, reason(*function), Code::kUnsupported);
@@ -154,10 +154,10 @@ Result<std::string> Parser::grouping_label() {
   }
   TRY(tokens_.take());
   if (token.kind != TokenKind::kString) return std::string(token.text);
-  Result<std::string> name = unquoted(token.text);
+  Result<std::string> name = unquote_text(token.text);
   if (!name.ok()) return tokens_.error(token.position, name.status().message());
   if (name->empty() || !is_valid_utf8(*name)) {
-    return tokens_.error(token.position, "invalid label name for grouping: " + quoted(*name));
+    return tokens_.error(token.position, "invalid label name for grouping: " + quote_text(*name));
   }
   return name;
 }

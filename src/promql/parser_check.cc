@@ -65,8 +65,9 @@ class Checker {
     if (!selector.name.empty()) {  // its own matcher comes first
       for (size_t i = 1; i < matchers.size(); ++i) {
         if (matchers[i].name != "__name__") continue;
-        return fail(position, fmt::format("metric name must not be set twice: {} or {}",
-                                          quoted(selector.name), quoted(matchers[i].value)));
+        return fail(position,
+                    fmt::format("metric name must not be set twice: {} or {}",
+                                quote_text(selector.name), quote_text(matchers[i].value)));
       }
       return {};
     }
@@ -93,7 +94,7 @@ class Checker {
     if (is_numeric(type)) return {};
     return fail(position, fmt::format("unary expression only allowed on expressions of type scalar "
                                       "or instant vector, got {}",
-                                      quoted(name_of(type))));
+                                      quote_text(name_of(type))));
   }
 
   Status check(Aggregate& aggregate, Position) {
@@ -121,7 +122,7 @@ class Checker {
     const size_t named = function.args.size();
     const auto message = [&](std::string_view how, size_t wanted) {
       return fmt::format("expected {}{} argument(s) in call to {}, got {}", how, wanted,
-                         quoted(function.name), given);
+                         quote_text(function.name), given);
     };
     if (function.variadic == 0) {
       return given == named ? Status() : fail(position, message("", named));
@@ -145,7 +146,7 @@ class Checker {
     binary.matching.reset();
     if (!is_set_operator(binary.op)) return {};
     return fail(position, fmt::format("set operator {} not allowed in binary scalar expression",
-                                      quoted(name_of(binary.op))));
+                                      quote_text(name_of(binary.op))));
   }
 
   Status check_operands(const Binary& binary) const {
@@ -162,8 +163,8 @@ class Checker {
     for (const std::string& label : binary.matching->labels) {
       const auto& include = binary.matching->include;
       if (!binary.matching->on || std::ranges::find(include, label) == include.end()) continue;
-      return fail(
-          op, fmt::format("label {} must not occur in ON and GROUP clause at once", quoted(label)));
+      return fail(op, fmt::format("label {} must not occur in ON and GROUP clause at once",
+                                  quote_text(label)));
     }
     for (const Expr* side : {binary.lhs.get(), binary.rhs.get()}) {
       if (is_numeric(side->type())) continue;
@@ -176,8 +177,8 @@ class Checker {
   Status check_set_operator(Binary& binary, Position position) const {
     if (!is_set_operator(binary.op)) return {};
     if (binary.matching->cardinality != Cardinality::kOneToOne) {
-      return fail(position,
-                  fmt::format("no grouping allowed for {} operation", quoted(name_of(binary.op))));
+      return fail(position, fmt::format("no grouping allowed for {} operation",
+                                        quote_text(name_of(binary.op))));
     }
     binary.matching->cardinality = Cardinality::kManyToMany;
     return {};

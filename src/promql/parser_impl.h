@@ -64,7 +64,7 @@ class Parser {
   Result<model::Matcher> matcher();
   Result<Tree> bracket(Tree tree);
   Result<Tree> matrix(Tree tree, int64_t range_ms, Position bracket);
-  Result<int64_t> bracketed_duration(std::string_view wanted);
+  Result<int64_t> bracketed_duration(std::string_view context, std::string_view wanted);
   Status offset(Tree& tree);
   Status at(Tree& tree);
   Result<double> timestamp(size_t& end);

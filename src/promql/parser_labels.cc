@@ -23,7 +23,7 @@ Result<model::Labels::value_type> parse_label(TokenStream& tokens) {
   TRY(tokens.take());
   std::string label(name.text);
   if (in_quotes) {
-    Result<std::string> text = unquoted(name.text);
+    Result<std::string> text = unquote_text(name.text);
     if (!text.ok()) return tokens.error(name.position, text.status().message());
     label = std::move(*text);
   }
@@ -33,7 +33,7 @@ Result<model::Labels::value_type> parse_label(TokenStream& tokens) {
   const Token value = TRY(tokens.peek());
   if (value.kind != TokenKind::kString) return tokens.unexpected("label set", "string");
   TRY(tokens.take());
-  Result<std::string> text = unquoted(value.text);
+  Result<std::string> text = unquote_text(value.text);
   if (!text.ok()) return tokens.error(value.position, text.status().message());
   return model::Labels::value_type(label, *text);
 }
@@ -61,7 +61,7 @@ Result<model::Labels> parse_labels(std::string_view text) {
   TokenStream tokens(text);
   model::Labels labels;
   const Token name = TRY(tokens.peek());
-  if (names_metric(name)) {
+  if (is_plain_metric_name(name.text)) {  // any word: nothing else could stand here
     TRY(tokens.take());
     labels.emplace_back(kName, name.text);
   }
@@ -71,7 +71,7 @@ Result<model::Labels> parse_labels(std::string_view text) {
   const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
   const auto twice = std::ranges::adjacent_find(labels, same_name);
   if (twice != labels.end()) {
-    return tokens.error({}, fmt::format("label {} is set twice", quoted(twice->first)));
+    return tokens.error({}, fmt::format("label {} is set twice", quote_text(twice->first)));
   }
   std::erase_if(labels, [](const auto& label) { return label.second.empty(); });
   return labels;
@@ -86,7 +86,7 @@ std::string print_labels(const model::Labels& labels) {
       continue;
     }
     std::string text =
-        label == kName ? quoted(value) : label_name_text(label) + "=" + quoted(value);
+        label == kName ? quote_text(value) : label_name_text(label) + "=" + quote_text(value);
     if (label == kName) {  // first, wherever "__name__" sorts
       inside = inside.empty() ? text : text + ", " + inside;
     } else {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "promql/duration.h"
 #include "promql/literal.h"
 #include "promql/matcher.h"
@@ -101,7 +102,7 @@ Result<model::Matcher> Parser::matcher() {
   TRY(tokens_.take());
   std::string label(name.text);
   if (in_quotes) {
-    Result<std::string> text = unquoted(name.text);
+    Result<std::string> text = unquote_text(name.text);
     if (!text.ok()) return tokens_.error(name.position, text.status().message());
     label = std::move(*text);
   }
@@ -118,7 +119,7 @@ Result<model::Matcher> Parser::matcher() {
                          fmt::format("label \"{}\" is metadata, which is not supported", label),
                          Code::kUnsupported);
   }
-  Result<std::string> text = unquoted(value.text);
+  Result<std::string> text = unquote_text(value.text);
   if (!text.ok()) return tokens_.error(value.position, text.status().message());
   Result<model::Matcher> made = make_matcher(std::move(label), *kind, std::move(*text));
   if (!made.ok()) return tokens_.error(position, made.status().message());
@@ -128,7 +129,8 @@ Result<model::Matcher> Parser::matcher() {
 // "[5m]", "[5m:]" or "[5m:1m]".
 Result<Tree> Parser::bracket(Tree tree) {
   const Token left = TRY(tokens_.take());
-  const int64_t range_ms = TRY(bracketed_duration("number or duration"));
+  const int64_t range_ms =
+      TRY(bracketed_duration("subquery or range selector", "number or duration"));
   Token token = TRY(tokens_.peek());
   if (token.kind == TokenKind::kDoubleColon) {
     return tokens_.error(token.position,
@@ -145,7 +147,7 @@ Result<Tree> Parser::bracket(Tree tree) {
   TRY(tokens_.take());
   Subquery subquery{.range_ms = range_ms};
   if (TRY(tokens_.peek()).kind != TokenKind::kRightBracket) {
-    subquery.step_ms = TRY(bracketed_duration("number or duration or \"]\""));
+    subquery.step_ms = TRY(bracketed_duration("subquery selector", "number or duration or \"]\""));
   }
   token = TRY(tokens_.peek());
   if (token.kind != TokenKind::kRightBracket) {
@@ -172,7 +174,7 @@ Result<Tree> Parser::matrix(Tree tree, int64_t range_ms, Position bracket) {
   return node(MatrixSelector{.selector = std::move(*selector), .range_ms = range_ms}, position, 1);
 }
 
-Result<int64_t> Parser::bracketed_duration(std::string_view wanted) {
+Result<int64_t> Parser::bracketed_duration(std::string_view context, std::string_view wanted) {
   Token token = TRY(tokens_.peek());
   const Position start = token.position;
   bool negative = false;
@@ -184,7 +186,7 @@ Result<int64_t> Parser::bracketed_duration(std::string_view wanted) {
   if (token.kind == TokenKind::kIdentifier || token.kind == TokenKind::kLeftParen) {
     return duration_expression(start);
   }
-  if (!is_number(token)) return tokens_.unexpected("subquery selector", wanted);
+  if (!is_number(token)) return tokens_.unexpected(context, wanted);
   TRY(tokens_.take());
   const double seconds = TRY(number_value(token));
   const Result<int64_t> ms = seconds_to_ms(seconds);
@@ -249,9 +251,10 @@ Status Parser::at(Tree& tree) {
   } else {
     const double seconds = TRY(timestamp(end));
     if (!(std::fabs(seconds) * 1000 <= kMaxTimeMs)) {
-      return tokens_.error(
-          tree.expr->position,
-          fmt::format("timestamp out of bounds for @ modifier: {}", print_number(seconds)));
+      return tokens_.error(tree.expr->position,
+                           fmt::format("timestamp out of bounds for @ modifier: {}",
+                                       std::isfinite(seconds) ? fmt::format("{:f}", seconds)
+                                                              : number_text(seconds)));
     }
     wanted.at = TimeShift::At::kTime;
     wanted.at_ms = std::llround(seconds * 1000);

@@ -2,6 +2,7 @@
 //
 // The text has the tokens of the tree in their order and no parentheses of its own: those that were
 // written are nodes, and a tree that was parsed needs no others.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kMaxColumns = 100;
 constexpr size_t kIndent = 2;
+constexpr size_t kMaxIndent = 25;  // levels; what is deeper is no further to the right
 
 std::string label_list(const std::vector<std::string>& labels) {
   std::string out = "(";
@@ -29,7 +31,7 @@ std::string label_list(const std::vector<std::string>& labels) {
 std::string matcher_text(const model::Matcher& matcher) {
   static constexpr std::string_view kOperators[] = {"=", "!=", "=~", "!~"};
   return label_name_text(matcher.name) +
-         std::string(kOperators[static_cast<size_t>(matcher.kind)]) + quoted(matcher.value);
+         std::string(kOperators[static_cast<size_t>(matcher.kind)]) + quote_text(matcher.value);
 }
 
 std::string shift_text(const TimeShift& shift) {
@@ -109,11 +111,11 @@ class Printer {
   }
   void new_line() {
     out_ += '\n';
-    out_.append(indent_ * kIndent, ' ');
+    out_.append(std::min(indent_, kMaxIndent) * kIndent, ' ');
   }
 
   void write(const NumberLiteral& number) { out_ += number_text_of(number); }
-  void write(const StringLiteral& text) { out_ += quoted(text.value); }
+  void write(const StringLiteral& text) { out_ += quote_text(text.value); }
   void write(const VectorSelector& selector) { write_selector(selector, ""); }
   void write(const MatrixSelector& matrix) { write_selector(matrix.selector, range_text(matrix)); }
   void write(const Subquery& subquery) {

@@ -176,7 +176,7 @@ Result<uint64_t> PointReader::repetitions() {
   uint64_t count = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (bad != std::errc() || end != text.data() + text.size()) {
-    return error(start, "invalid repetition in series values: " + quoted(text));
+    return error(start, "invalid repetition in series values: " + quote_text(text));
   }
   // So that one may be added to it; this many are refused anyway.
   return std::min<uint64_t>(count, kMaxExpandedPoints + 1);

@@ -152,13 +152,13 @@ Difference messages_differ(std::string_view kind, const std::vector<Wanted>& wan
   if (none && !got.empty()) return fmt::format("expected no {}, got {}", kind, all);
   for (const Wanted& one : wanted) {
     if (std::ranges::none_of(got, one.accepts)) {
-      return fmt::format("expected {} with {}, got {}", kind, one.said, all);
+      return fmt::format("expected {}: {}, got {}", kind, one.said, all);
     }
   }
   for (const std::string& message : got) {
     const auto accepts = [&](const Wanted& one) { return one.accepts(message); };
     if (!wanted.empty() && std::ranges::none_of(wanted, accepts)) {
-      return fmt::format("got {} that is not expected: {}", kind, message);
+      return fmt::format("unexpected {}: {}", kind, message);
     }
   }
   return std::nullopt;
@@ -222,10 +222,10 @@ Difference differs(const Eval& eval, const promql::Annotations& got, std::string
     const bool is_warning = annotation.severity == promql::Annotation::Severity::kWarning;
     (is_warning ? warnings : infos).push_back(promql::render(annotation, query));
   }
-  if (auto difference = messages_differ("a warning", eval.warnings, eval.no_warnings, warnings)) {
+  if (auto difference = messages_differ("warning", eval.warnings, eval.no_warnings, warnings)) {
     return difference;
   }
-  return messages_differ("an info", eval.infos, eval.no_infos, infos);
+  return messages_differ("info", eval.infos, eval.no_infos, infos);
 }
 
 Difference differs(const Eval& eval, const Status& error) {

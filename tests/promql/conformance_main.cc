@@ -4,6 +4,7 @@
 // left out by which rule; last "N passed, M failed, K skipped". Exit code 1 when a case failed, 2
 // when a script could not be read.
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -23,13 +24,14 @@ struct Totals {
 };
 
 void run_file(const std::string& path, Totals& totals) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) {
+  std::ifstream file;
+  if (!std::filesystem::is_directory(path)) file.open(path, std::ios::binary);
+  if (!file.is_open()) {
     fmt::print(stderr, "{}: cannot be read\n", path);
     totals.unreadable = true;
     return;
   }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   const Result<Report> report = run_script(text);
   if (!report.ok()) {
     fmt::print(stderr, "{}:{}\n", path, report.status().message());
@@ -44,11 +46,15 @@ void run_file(const std::string& path, Totals& totals) {
   const size_t failed = report->count(Verdict::kFailed);
   const size_t unsupported = report->count(Verdict::kUnsupported);
   const size_t histograms = report->count(Verdict::kHistogram);
-  fmt::print("{}: {} run, {} failed, {} skipped ({} not in our language, {} native histograms)\n",
-             path, passed + failed, failed, unsupported + histograms, unsupported, histograms);
+  const size_t metadata = report->count(Verdict::kMetadata);
+  const size_t skipped = unsupported + histograms + metadata;
+  fmt::print(
+      "{}: {} run, {} failed, {} skipped ({} not in our language, {} native histograms, "
+      "{} metadata labels)\n",
+      path, passed + failed, failed, skipped, unsupported, histograms, metadata);
   totals.passed += passed;
   totals.failed += failed;
-  totals.skipped += unsupported + histograms;
+  totals.skipped += skipped;
 }
 
 }  // namespace

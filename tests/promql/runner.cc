@@ -19,11 +19,7 @@
 namespace gpusight::conformance {
 namespace {
 
-constexpr promql::EngineOptions kOptions = {
-    .lookback = std::chrono::minutes(5),
-    .default_subquery_step = std::chrono::minutes(1),
-    .name_removal = promql::NameRemoval::kDelayed,
-};
+constexpr std::chrono::milliseconds kLookback = std::chrono::minutes(5);
 constexpr int64_t kAroundMs = 60'000;
 
 struct Judgement {
@@ -42,6 +38,12 @@ bool holds_histograms(const Eval& eval) {
 
 class Runner {
  public:
+  explicit Runner(promql::NameRemoval name_removal)
+      : engine_({.lookback = kLookback,
+                 .default_subquery_step = std::chrono::minutes(1),
+                 .name_removal = name_removal},
+                clock_) {}
+
   Status run(const Load& load) { return data_.load(load); }
   Status run(const Clear&) {
     data_.clear();
@@ -72,7 +74,8 @@ class Runner {
     if (result.status().code() == Code::kUnsupported) {
       return {Verdict::kUnsupported, result.status().message()};
     }
-    if (data_.met_histogram()) return {Verdict::kHistogram, {}};
+    if (data_.met().histogram) return {Verdict::kHistogram, {}};
+    if (data_.met().metadata) return {Verdict::kMetadata, {}};
     if (!result.ok()) {
       if (eval.fails) return judge(differs(eval, result.status()));
       return {Verdict::kFailed, "the query failed: " + result.status().message()};
@@ -103,7 +106,7 @@ class Runner {
         data_, **expr,
         {.start_ms = time_ms - kAroundMs, .end_ms = time_ms + kAroundMs, .step_ms = kAroundMs}, {});
     // A native histogram beside the instant says nothing about the instant.
-    if (data_.met_histogram()) return {};
+    if (data_.met().histogram) return {};
     if (!result.ok()) return {Verdict::kFailed, "the query failed: " + result.status().message()};
     const auto* matrix = std::get_if<promql::Matrix>(&result->value);
     if (matrix == nullptr) return {Verdict::kFailed, "a range query gave no range vector"};
@@ -126,8 +129,8 @@ class Runner {
   }
 
   SystemClock clock_;
-  promql::Engine engine_{kOptions, clock_};
-  ScriptData data_{std::chrono::milliseconds(kOptions.lookback).count()};
+  promql::Engine engine_;
+  ScriptData data_{kLookback.count()};
 };
 
 Outcome outcome_of(const Command& command, const Eval& eval, Judgement judgement) {
@@ -142,9 +145,9 @@ size_t Report::count(Verdict verdict) const {
   return static_cast<size_t>(std::ranges::count(outcomes, verdict, &Outcome::verdict));
 }
 
-Result<Report> run_script(std::string_view text) {
+Result<Report> run_script(std::string_view text, promql::NameRemoval name_removal) {
   const std::vector<Command> commands = TRY(parse_script(text));
-  Runner runner;
+  Runner runner(name_removal);
   Report report;
   for (const Command& command : commands) {
     Status status;

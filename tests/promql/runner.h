@@ -5,20 +5,21 @@
 // appended to its selectors at other times of evaluation.
 //
 // Left out, by rule and never by name or line: what the language of our engine does not have
-// (Code::kUnsupported), and what comes upon native histograms, in the data or in what is expected.
+// (Code::kUnsupported), what comes upon native histograms, in the data or in what is expected, and
+// what comes upon series with metadata labels (__type__, __unit__).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "promql/engine.h"
 
 namespace gpusight::conformance {
 
-enum class Verdict { kPassed, kFailed, kUnsupported, kHistogram };
+enum class Verdict { kPassed, kFailed, kUnsupported, kHistogram, kMetadata };
 
 struct Outcome {
   size_t line = 0;
@@ -32,6 +33,8 @@ struct Report {
 };
 
 // The message of a script that does not parse or load begins with "LINE: ".
-Result<Report> run_script(std::string_view text);
+// Scripts of Prometheus are meant for names that go at the end.
+Result<Report> run_script(std::string_view text,
+                          promql::NameRemoval name_removal = promql::NameRemoval::kDelayed);
 
 }  // namespace gpusight::conformance

@@ -40,6 +40,12 @@ std::optional<model::Labels> histogram_of(model::Labels labels) {
   return std::nullopt;
 }
 
+bool has_metadata(const model::Labels& labels) {
+  return std::ranges::any_of(labels, [](const auto& label) {
+    return label.first == "__type__" || label.first == "__unit__";
+  });
+}
+
 }  // namespace
 
 Status ScriptData::load(const Load& load) {
@@ -125,8 +131,9 @@ Result<std::unique_ptr<model::SeriesSet>> ScriptData::select(
     std::span<const model::Matcher> matchers, const model::SelectHints& hints,
     std::stop_token stop) const {
   for (const auto& [labels, points] : series_) {
-    if (met_histogram_) break;
-    met_histogram_ = model::matches(labels, matchers) && selects_histogram(points, hints);
+    if (!model::matches(labels, matchers)) continue;
+    met_.histogram = met_.histogram || selects_histogram(points, hints);
+    met_.metadata = met_.metadata || has_metadata(labels);
   }
   return floats_.select(matchers, hints, stop);
 }

@@ -1,7 +1,8 @@
 // The series a script has loaded.
 //
-// Native histograms are not stored here, only where their points stand: a selection that would have
-// come upon one is noted, so that the runner can leave the case out.
+// Native histograms are not stored here, only where their points stand. A selection that would have
+// come upon one, or upon a series with metadata labels, is noted, so that the runner can leave the
+// case out.
 //
 // Threads: one. What select() gave must not outlive a later load() or clear().
 #pragma once
@@ -31,9 +32,13 @@ class ScriptData final : public model::Queryable {
   Status load(const Load& load);
   void clear();
 
-  // Whether a selection since the last forget() came upon a point of a native histogram.
-  bool met_histogram() const { return met_histogram_; }
-  void forget() { met_histogram_ = false; }
+  // What selections came upon since the last forget().
+  struct Met {
+    bool histogram = false;
+    bool metadata = false;  // a label __type__ or __unit__
+  };
+  const Met& met() const { return met_; }
+  void forget() { met_ = {}; }
 
   Result<std::unique_ptr<model::SeriesSet>> select(std::span<const model::Matcher> matchers,
                                                    const model::SelectHints& hints,
@@ -56,7 +61,7 @@ class ScriptData final : public model::Queryable {
   const int64_t lookback_ms_;
   std::map<model::Labels, Points> series_;
   promql::MemorySeries floats_;  // of series_
-  mutable bool met_histogram_ = false;
+  mutable Met met_;
 };
 
 }  // namespace gpusight::conformance
