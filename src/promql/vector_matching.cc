@@ -4,7 +4,6 @@
 // match group and step; with one-to-one matching that holds for both. Where a rule is broken at
 // several places, the error names the first by step, then by side, then by the order of the series.
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -29,12 +28,14 @@ class FirstFault {
     size_t step = 0;
     Kind kind{};
     size_t series = 0;
-    auto operator<=>(const Place&) const = default;
+    bool before(const Place& other) const {
+      return std::tie(step, kind, series) < std::tie(other.step, other.kind, other.series);
+    }
   };
   // `message` is asked for only when the place is before the one known.
   template <typename Message>
   void note(Place place, Message message) {
-    if (place_ && *place_ <= place) return;
+    if (place_ && !place.before(*place_)) return;
     place_ = place;
     message_ = message();
   }

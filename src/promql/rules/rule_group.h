@@ -36,7 +36,7 @@
 
 namespace gpusight::promql {
 
-inline constexpr int64_t kResolvedRetentionMs = 15 * 60 * 1000;
+inline constexpr int64_t kResolvedRetentionMs = 15LL * 60 * 1000;
 
 struct Alert {
   enum class State : uint8_t { kInactive, kPending, kFiring };

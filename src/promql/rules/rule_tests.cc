@@ -53,8 +53,13 @@ std::string go_duration(int64_t ms) {
 struct Shown {
   model::Labels labels;
   model::Labels annotations;
-  auto operator<=>(const Shown&) const = default;
 };
+bool operator==(const Shown& a, const Shown& b) {
+  return a.labels == b.labels && a.annotations == b.annotations;
+}
+bool operator<(const Shown& a, const Shown& b) {
+  return std::tie(a.labels, a.annotations) < std::tie(b.labels, b.annotations);
+}
 
 std::string text_of_alerts(const std::vector<Shown>& alerts) {
   if (alerts.empty()) return "[]";
@@ -269,7 +274,7 @@ class TestRun {
         }
       }
     }
-    std::ranges::sort(found);
+    std::sort(found.begin(), found.end());
     return found;
   }
 
@@ -280,7 +285,7 @@ class TestRun {
       set_label(shown.labels, "alertname", expected.alertname);
       wanted.push_back(std::move(shown));
     }
-    std::ranges::sort(wanted);
+    std::sort(wanted.begin(), wanted.end());
     const std::vector<Shown> got = firing(expected.alertname);
     if (wanted == got) return;
     const std::string name =
