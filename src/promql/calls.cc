@@ -85,9 +85,7 @@ class LabelCall final : public RowSource {
 
   Result<bool> next(Row& row) override {
     if (!TRY(rows_->next(row))) return false;
-    model::Labels labels = function_->apply(row.labels);
-    if (makes_name_ && labels != row.labels) row.drop_name = false;
-    row.labels = std::move(labels);
+    if (function_->write_to(row.labels) && makes_name_) row.drop_name = false;
     return true;
   }
 

@@ -46,6 +46,9 @@ TEST_F(CallsTest, DelayedNameRemovalKeepsNamesUntilTheEnd) {
           0)),
       (Lines{"abs_m 1", "abs_n 3"}));
   EXPECT_EQ(lines_of(instant("abs(m)", 0)), Lines{"{} 1"});
+  EXPECT_EQ(lines_of(instant("abs(m)[1m:1m]", kMinute)), Lines{"{} 2@60"});
+  EXPECT_EQ(lines_of(instant(R"(abs({__name__=~"m|n"})[1m:1m])", kMinute)),
+            Lines{std::string(kSameLabels)});
   EXPECT_EQ(lines_of(instant(R"(abs({__name__=~"m|n"}))", 0)), Lines{std::string(kSameLabels)});
 }
 

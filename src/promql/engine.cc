@@ -81,8 +81,19 @@ Result<Vector> instant_vector(Evaluation& evaluation, const Expr& expr, const St
   return vector;
 }
 
-// The samples of a range selector or subquery, as they are.
-Result<Matrix> instant_matrix(Evaluation& evaluation, const Expr& expr, const Steps& steps) {
+// A subquery alone is a range query over its own steps.
+Result<Matrix> matrix_of_subquery(Evaluation& evaluation, const Subquery& subquery,
+                                  const Steps& steps) {
+  const Steps grid = subquery_steps(evaluation, subquery, {.steps = steps});
+  if (grid.count == 0) return Matrix{};
+  const Rows rows = TRY(make_final_rows(evaluation, *subquery.expr, grid));
+  Matrix matrix = TRY(matrix_of_rows(evaluation, *rows, grid));
+  for (const Series& series : matrix) TRY(evaluation.count_samples(series.points.size()));
+  return matrix;
+}
+
+// The samples of a range selector, as they are.
+Result<Matrix> matrix_of_selector(Evaluation& evaluation, const Expr& expr, const Steps& steps) {
   const auto samples = TRY(make_samples(evaluation, expr, {.steps = steps}));
   if (samples->resolution_ms() != 0) {
     return Status(Code::kUnsupported,
@@ -99,7 +110,6 @@ Result<Matrix> instant_matrix(Evaluation& evaluation, const Expr& expr, const St
     window.restart();
     TRY(window.move_to(*samples, end_ms - samples->range_ms(), end_ms));
     if (window.values().empty()) continue;
-    if (row.drop_name) remove_label(row.labels, kMetricName);
     Series series{.labels = std::move(row.labels)};
     TRY(charge.add(bytes_of(series.labels) + window.values().size() * sizeof(Point)));
     for (size_t i = 0; i < window.values().size(); ++i) {
@@ -138,8 +148,7 @@ Matrix matrix_of_column(const Column& column, const Steps& steps) {
 
 }  // namespace
 
-Engine::Engine(EngineOptions options, const Clock& clock)
-    : options_(options), clock_(clock) {}
+Engine::Engine(EngineOptions options, const Clock& clock) : options_(options), clock_(clock) {}
 
 Result<QueryResult> Engine::instant(const model::Queryable& data, const Expr& outer,
                                     int64_t time_ms, std::stop_token stop) const {
@@ -156,7 +165,9 @@ Result<QueryResult> Engine::instant(const model::Queryable& data, const Expr& ou
       return evaluation.answer(Scalar{{time_ms, column.values.front()}});
     }
     case ValueType::kMatrix: {
-      Matrix matrix = TRY(instant_matrix(evaluation, expr, steps));
+      const auto* subquery = expr.as<Subquery>();
+      Matrix matrix = subquery != nullptr ? TRY(matrix_of_subquery(evaluation, *subquery, steps))
+                                          : TRY(matrix_of_selector(evaluation, expr, steps));
       return evaluation.answer(std::move(matrix));
     }
     case ValueType::kVector: break;

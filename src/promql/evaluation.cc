@@ -74,6 +74,10 @@ QueryResult Evaluation::answer(decltype(QueryResult::value) value) {
   return {std::move(value), std::move(annotations_), std::move(stats_)};
 }
 
+Status Evaluation::reserve_row(size_t steps) {
+  return hold(std::min(steps, SIZE_MAX / sizeof(double)) * sizeof(double));
+}
+
 Status Evaluation::hold(size_t bytes) {
   if (bytes > options_.limits.max_bytes - held_bytes_) {
     return exhausted("bytes of memory", options_.limits.max_bytes);

@@ -36,8 +36,8 @@ class Evaluation {
   Status check() const;
   Status count_samples(uint64_t samples);
   Status count_series();
-  // Memory that an operator has in use as long as the query lasts.
-  Status reserve(size_t bytes) { return hold(bytes); }
+  // For the row that an operator has in its hands, as long as the query lasts.
+  Status reserve_row(size_t steps);
   void served_by(std::string_view tier);
 
   void warn(std::string message, Position position);

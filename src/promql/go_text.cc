@@ -2,42 +2,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
+#include "promql/literal.h"
 
 namespace gpusight::promql {
-namespace {
-
-// The shape of a UTF-8 sequence by its first byte; 0: none begins so.
-size_t sequence_length(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return 2;
-  if (first >= 0xe0 && first <= 0xef) return 3;
-  if (first >= 0xf0 && first <= 0xf4) return 4;
-  return 0;
-}
-
-std::string escaped_byte(unsigned char c) {
-  switch (c) {
-    case '"': return "\\\"";
-    case '\\': return "\\\\";
-    case '\a': return "\\a";
-    case '\b': return "\\b";
-    case '\f': return "\\f";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\v': return "\\v";
-    default: break;
-  }
-  return c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
-}
-
-}  // namespace
 
 std::string go_fixed(double number) {
   if (!std::isfinite(number)) return number_text(number);
@@ -56,23 +26,7 @@ std::string go_general(double number) {
   return exponent < -4 || exponent >= 6 ? scientific : go_fixed(number);
 }
 
-std::string go_quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const size_t length = sequence_length(first);
-    if (length <= 1 && first < 0x80) {
-      quoted += escaped_byte(first);
-      ++i;
-    } else if (length > 1 && i + length <= text.size() && is_valid_utf8(text.substr(i, length))) {
-      quoted += text.substr(i, length);
-      i += length;
-    } else {
-      quoted += fmt::format("\\x{:02x}", first);
-      ++i;
-    }
-  }
-  return quoted + "\"";
-}
+// PromQL's text literals are Go's.
+std::string go_quoted(std::string_view text) { return quote_text(text); }
 
 }  // namespace gpusight::promql

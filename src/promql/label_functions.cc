@@ -12,13 +12,6 @@
 namespace gpusight::promql {
 namespace {
 
-// An empty value takes the label away.
-model::Labels with(const model::Labels& labels, std::string_view name, std::string_view value) {
-  model::Labels changed = labels;
-  set_label(changed, name, value);
-  return changed;
-}
-
 bool is_label_name(std::string_view name) { return !name.empty() && is_valid_utf8(name); }
 
 class LabelReplace final : public LabelFunction {
@@ -30,17 +23,18 @@ class LabelReplace final : public LabelFunction {
         pattern_(std::move(pattern)),
         replacement_(replacement, *pattern_) {}
 
-  model::Labels apply(const model::Labels& labels) const override {
+  bool write_to(model::Labels& labels) const override {
     const std::string_view text = label_value(labels, source_);
     std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
                                          1);
     const bool found =
         pattern_->Match(re2::StringPiece(text.data(), text.size()), 0, text.size(),
                         RE2::ANCHOR_BOTH, groups.data(), static_cast<int>(groups.size()));
-    if (!found) return labels;
+    if (!found) return false;
     std::string value;
     replacement_.append(value, groups);
-    return with(labels, destination_, value);
+    set_label(labels, destination_, value);  // an empty one takes it away
+    return true;
   }
 
  private:
@@ -56,13 +50,14 @@ class LabelJoin final : public LabelFunction {
             std::vector<std::string> sources)
       : destination_(destination), separator_(separator), sources_(std::move(sources)) {}
 
-  model::Labels apply(const model::Labels& labels) const override {
+  bool write_to(model::Labels& labels) const override {
     std::string joined;
     for (size_t i = 0; i < sources_.size(); ++i) {
       if (i > 0) joined += separator_;
       joined += label_value(labels, sources_[i]);
     }
-    return with(labels, destination_, joined);
+    set_label(labels, destination_, joined);
+    return true;
   }
 
  private:

@@ -10,11 +10,16 @@ using model::Labels;
 
 const Labels kLabels = {{"__name__", "up"}, {"host", "gpu-07.example"}, {"job", "node"}};
 
+Labels written(const LabelFunction& function, Labels labels) {
+  function.write_to(labels);
+  return labels;
+}
+
 Labels replaced(std::string_view destination, std::string_view replacement, std::string_view source,
                 std::string_view pattern, const Labels& labels = kLabels) {
   auto function = make_label_replace(destination, replacement, source, pattern);
   EXPECT_TRUE(function.ok()) << function.status().message();
-  return function.ok() ? (*function)->apply(labels) : Labels();
+  return function.ok() ? written(**function, labels) : Labels();
 }
 
 std::string get(const Labels& labels, std::string_view name) {
@@ -42,6 +47,13 @@ TEST(LabelReplace, KeepsLabelsSorted) {
 TEST(LabelReplace, ThePatternMustMatchTheWholeValue) {
   EXPECT_EQ(replaced("n", "x", "host", "gpu"), kLabels);
   EXPECT_EQ(replaced("n", "x", "host", "gpu-07|nothing"), kLabels);
+}
+
+TEST(LabelReplace, TellsWhetherItHasWritten) {
+  Labels labels = kLabels;
+  EXPECT_TRUE(make_label_replace("job", "node", "job", ".*").value()->write_to(labels));
+  EXPECT_FALSE(make_label_replace("job", "node", "job", "x").value()->write_to(labels));
+  EXPECT_EQ(labels, kLabels);
 }
 
 TEST(LabelReplace, AnAbsentSourceIsEmpty) {
@@ -112,7 +124,7 @@ Labels joined(std::string_view destination, std::string_view separator,
               std::vector<std::string> sources) {
   auto function = make_label_join(destination, separator, std::move(sources));
   EXPECT_TRUE(function.ok()) << function.status().message();
-  return function.ok() ? (*function)->apply(kLabels) : Labels();
+  return function.ok() ? written(**function, kLabels) : Labels();
 }
 
 TEST(LabelJoin, PutsASeparatorBetweenValues) {

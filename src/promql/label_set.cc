@@ -5,20 +5,13 @@
 #include <utility>
 
 #include "promql/go_text.h"
+#include "promql/literal.h"
 
 namespace gpusight::promql {
 namespace {
 
 auto place_of(const model::Labels& labels, std::string_view name) {
   return std::ranges::lower_bound(labels, name, {}, &model::Labels::value_type::first);
-}
-
-bool is_plain_name(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 void append_counted(std::string& out, std::string_view text) {
@@ -60,7 +53,7 @@ std::string text_of(const model::Labels& labels) {
   std::string text = "{";
   for (const auto& [name, value] : labels) {
     if (text.size() > 1) text += ", ";
-    text += is_plain_name(name) ? name : go_quoted(name);
+    text += label_name_text(name);
     text += '=';
     text += go_quoted(value);
   }

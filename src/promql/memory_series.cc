@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "promql/label_set.h"
+
 namespace gpusight::promql {
 namespace {
-
-constexpr std::string_view kName = "__name__";
 
 // A piece of one series' arrays, with its labels.
 struct Piece {
@@ -44,15 +44,9 @@ class Selection final : public model::SeriesSet {
   size_t at_ = 0;
 };
 
-std::string_view value_of(const model::Labels& labels, std::string_view name) {
-  const auto at = std::ranges::lower_bound(labels, name, {}, &model::Labels::value_type::first);
-  return at != labels.end() && at->first == name ? std::string_view(at->second)
-                                                 : std::string_view();
-}
-
 const model::Matcher* find_name_matcher(std::span<const model::Matcher> matchers) {
   const auto found = std::ranges::find_if(matchers, [](const model::Matcher& matcher) {
-    return matcher.kind == model::Matcher::Kind::kEqual && matcher.name == kName;
+    return matcher.kind == model::Matcher::Kind::kEqual && matcher.name == kMetricName;
   });
   return found == matchers.end() ? nullptr : &*found;
 }
@@ -80,7 +74,7 @@ Status MemorySeries::add(const model::Labels& labels, std::span<const int64_t> t
   samples.times_ms.insert(samples.times_ms.end(), times_ms.begin(), times_ms.end());
   samples.values.insert(samples.values.end(), values.begin(), values.end());
   if (is_new) {
-    const std::string_view name = value_of(labels, kName);
+    const std::string_view name = label_value(labels, kMetricName);
     auto& same_name = by_name_[std::string(name)];
     const auto place = std::lower_bound(
         same_name.begin(), same_name.end(), labels,
@@ -148,7 +142,7 @@ Result<std::vector<std::string>> MemorySeries::label_values(
   std::set<std::string> values;
   for_each_match(matchers, [&](const Entry& entry) {
     if (!has_samples(entry.second, start_ms, end_ms)) return;
-    const std::string_view value = value_of(entry.first, name);
+    const std::string_view value = label_value(entry.first, name);
     if (!value.empty()) values.emplace(value);
   });
   return std::vector<std::string>(values.begin(), values.end());

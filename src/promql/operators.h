@@ -42,6 +42,8 @@ Result<Rows> make_selector(Evaluation& evaluation, const VectorSelector& selecto
 // samples.cc: what a range function looks at; a range selector or a subquery, without parentheses.
 Result<std::unique_ptr<SampleSource>> make_samples(Evaluation& evaluation, const Expr& expr,
                                                    const Scope& scope);
+// The instants at which a subquery evaluates what is inside.
+Steps subquery_steps(const Evaluation& evaluation, const Subquery& subquery, const Scope& scope);
 // range_call.cc
 Result<Rows> make_range_call(Evaluation& evaluation, const Call& call, const Scope& scope);
 // calls.cc

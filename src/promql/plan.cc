@@ -53,7 +53,7 @@ Result<Column> make_negative(Evaluation& evaluation, const Unary& unary, const S
 
 Result<Rows> make_rows(Evaluation& evaluation, const Expr& outer, const Scope& scope) {
   const Expr& expr = without_parens(outer);
-  TRY(evaluation.reserve(scope.steps.count * sizeof(double)));  // the row in the operator's hands
+  TRY(evaluation.reserve_row(scope.steps.count));
   if (scope.steps.count > 1 && is_step_invariant(expr)) {
     Rows once = TRY(make_rows(evaluation, expr, at_first_step(scope)));
     return Rows(std::make_unique<Repeated>(std::move(once), scope.steps.count));

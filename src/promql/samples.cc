@@ -84,19 +84,24 @@ class SubquerySamples final : public SampleSource {
 Result<std::unique_ptr<SampleSource>> make_subquery(Evaluation& evaluation,
                                                     const Subquery& subquery, const Scope& scope) {
   const Instants instants(scope.steps, subquery.shift, evaluation.range());
-  const int64_t step_ms =
-      subquery.step_ms.value_or(evaluation.options().default_subquery_step.count());
-  const Steps grid = subquery_grid(instants, subquery.range_ms, step_ms);
+  const Steps grid = subquery_steps(evaluation, subquery, scope);
   Charge charge(evaluation);
   constexpr size_t kBytesPerStep = sizeof(double) + sizeof(int64_t);
-  TRY(charge.add(std::min(grid.count, SIZE_MAX / kBytesPerStep) * kBytesPerStep));
   Rows rows;
   if (grid.count > 0) rows = TRY(make_rows(evaluation, *subquery.expr, {.steps = grid}));
+  TRY(charge.add(grid.count * kBytesPerStep));  // the rows would not have been made for too many
   return std::unique_ptr<SampleSource>(std::make_unique<SubquerySamples>(
       evaluation, std::move(rows), grid, std::move(charge), instants, subquery.range_ms));
 }
 
 }  // namespace
+
+Steps subquery_steps(const Evaluation& evaluation, const Subquery& subquery, const Scope& scope) {
+  const Instants instants(scope.steps, subquery.shift, evaluation.range());
+  const int64_t step_ms =
+      subquery.step_ms.value_or(evaluation.options().default_subquery_step.count());
+  return subquery_grid(instants, subquery.range_ms, step_ms);
+}
 
 Result<std::unique_ptr<SampleSource>> make_samples(Evaluation& evaluation, const Expr& expr,
                                                    const Scope& scope) {
