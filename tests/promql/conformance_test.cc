@@ -24,7 +24,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -115,6 +114,10 @@ TEST(Script, RefusesASecondPointAtATimeUnlessItIsTheSame) {
 }
 
 TEST(Runner, PassesWhatIsAsExpected) {
+  constexpr std::string_view kRangeVector =
+      "eval instant at 1m m{k=\"a\"}[1m]\n"
+      "  expect range vector from 1m to 1m step 1m\n"
+      "  m{k=\"a\"} 2\n";
   for (const std::string_view eval : {
            "eval instant at 1m m\n m{k=\"b\"} 5\n m{k=\"a\"} 2\n",
            "eval instant at 1m m\n m{k=\"b\"} 5.000001\n m{k=\"a\"} 2\n",
@@ -123,8 +126,7 @@ TEST(Runner, PassesWhatIsAsExpected) {
            "eval instant at 1m \"x\"\n expect string `x`\n",
            "eval instant at 1m sort_desc(m)\n expect ordered\n m{k=\"b\"} 5\n m{k=\"a\"} 2\n",
            "eval range from 0 to 2m step 1m sum(m)\n {} 5 7 9\n",
-           "eval instant at 1m m[1m]\n expect range vector from 1m to 1m step 1m\n m{k=\"a\"} 2\n "
-           "m{k=\"b\"} 5\n",
+           kRangeVector,
            "eval_fail instant at 0 m + on () m\n",
            "eval_fail instant at 0 m +\n",
            "eval_fail instant at 0 -{k=~\"a|b\"} + on () m\n expected_fail_regexp many-to-many\n",
