@@ -114,7 +114,7 @@ TEST(Script, RefusesASecondPointAtATimeUnlessItIsTheSame) {
 }
 
 TEST(Runner, PassesWhatIsAsExpected) {
-  constexpr std::string_view kRangeVector =
+  constexpr const char* kRangeVector =
       "eval instant at 1m m{k=\"a\"}[1m]\n"
       "  expect range vector from 1m to 1m step 1m\n"
       "  m{k=\"a\"} 2\n";
