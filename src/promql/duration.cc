@@ -21,12 +21,12 @@ struct Unit {
   int64_t ms;
   bool only_whole;  // written only if nothing remains: 90d, not 12w6d
 };
-constexpr int64_t kDayMs = 24 * 60 * 60 * 1000;
+constexpr int64_t kMinuteMs = 60'000;
+constexpr int64_t kHourMs = 60 * kMinuteMs;
+constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr Unit kUnits[] = {
-    {"y", 365 * kDayMs, true}, {"w", 7 * kDayMs, true},
-    {"d", kDayMs, false},      {"h", 60 * 60 * 1000, false},
-    {"m", 60 * 1000, false},   {"s", 1000, false},
-    {"ms", 1, false},
+    {"y", 365 * kDayMs, true}, {"w", 7 * kDayMs, true}, {"d", kDayMs, false}, {"h", kHourMs, false},
+    {"m", kMinuteMs, false},   {"s", 1000, false},      {"ms", 1, false},
 };
 // What 64 bits of nanoseconds hold, which is how Prometheus keeps a duration.
 constexpr int64_t kMaxDurationMs = std::numeric_limits<int64_t>::max() / 1'000'000;

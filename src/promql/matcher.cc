@@ -59,14 +59,15 @@ Result<Accepts> compile(const std::string& pattern) {
 }  // namespace
 
 Result<model::Matcher> make_matcher(std::string name, Kind kind, std::string value) {
-  model::Matcher matcher{.name = std::move(name), .kind = kind, .value = value};
   Accepts accepts = [value](std::string_view text) { return text == value; };
   if (kind == Kind::kRegex || kind == Kind::kNotRegex) accepts = TRY(compile(value));
   if (kind == Kind::kNotEqual || kind == Kind::kNotRegex) {
     accepts = [accepts = std::move(accepts)](std::string_view text) { return !accepts(text); };
   }
-  matcher.accepts = std::move(accepts);
-  return matcher;
+  return model::Matcher{.name = std::move(name),
+                        .kind = kind,
+                        .value = std::move(value),
+                        .accepts = std::move(accepts)};
 }
 
 }  // namespace gpusight::promql

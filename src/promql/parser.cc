@@ -1,11 +1,9 @@
 #include "promql/parser.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
-#include "promql/duration.h"
 #include "promql/literal.h"
 #include "promql/parser_impl.h"
 

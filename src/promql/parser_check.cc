@@ -2,7 +2,9 @@
 //
 // The order of the checks is Prometheus's, so that of several mistakes the same one is told.
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,12 +30,13 @@ std::string_view short_name_of(ValueType type) {
   return "";
 }
 
-// One checker a query. Trees are at most kMaxDepth high.
+// One checker a query. Each check answers with the type of what it checked. Trees are at most
+// kMaxDepth high.
 class Checker {
  public:
   explicit Checker(std::string_view query) : query_(query) {}
 
-  Status visit(Expr& expr) {
+  Result<ValueType> visit(Expr& expr) {
     return std::visit([&](auto& node) { return check(node, expr.position); }, expr.node);
   }
 
@@ -41,26 +44,18 @@ class Checker {
   Status fail(Position position, std::string_view message) const {
     return parse_error(query_, position, message);
   }
-  Status wrong_type(const Expr& expr, ValueType wanted, std::string_view where) const {
+  Result<ValueType> expect(Expr& expr, ValueType wanted, std::string_view where) {
+    const ValueType type = TRY(visit(expr));
+    if (type == wanted) return type;
     return fail(expr.position, fmt::format("expected type {} in {}, got {}", name_of(wanted), where,
-                                           name_of(expr.type())));
-  }
-  Status expect(Expr& expr, ValueType wanted, std::string_view where) {
-    TRY(visit_all_right(expr));
-    return expr.type() == wanted ? Status() : wrong_type(expr, wanted, where);
-  }
-  // visit() for use with TRY, which wants a value.
-  Result<bool> visit_all_right(Expr& expr) {
-    Status status = visit(expr);
-    if (!status.ok()) return status;
-    return true;
+                                           name_of(type)));
   }
 
-  Status check(NumberLiteral&, Position) { return {}; }
-  Status check(StringLiteral&, Position) { return {}; }
-  Status check(Paren& paren, Position) { return visit(*paren.expr); }
+  Result<ValueType> check(NumberLiteral&, Position) { return ValueType::kScalar; }
+  Result<ValueType> check(StringLiteral&, Position) { return ValueType::kString; }
+  Result<ValueType> check(Paren& paren, Position) { return visit(*paren.expr); }
 
-  Status check(VectorSelector& selector, Position position) const {
+  Result<ValueType> check(VectorSelector& selector, Position position) const {
     const auto& matchers = selector.matchers;
     if (!selector.name.empty()) {  // its own matcher comes first
       for (size_t i = 1; i < matchers.size(); ++i) {
@@ -69,51 +64,51 @@ class Checker {
                     fmt::format("metric name must not be set twice: {} or {}",
                                 quote_text(selector.name), quote_text(matchers[i].value)));
       }
-      return {};
+      return ValueType::kVector;
     }
     const auto selects = [](const model::Matcher& matcher) { return !matcher.accepts(""); };
-    if (std::ranges::any_of(matchers, selects)) return {};
+    if (std::ranges::any_of(matchers, selects)) return ValueType::kVector;
     return fail(position, "vector selector must contain at least one non-empty matcher");
   }
 
-  Status check(MatrixSelector& matrix, Position position) const {
-    return check(matrix.selector, position);
+  Result<ValueType> check(MatrixSelector& matrix, Position position) const {
+    TRY(check(matrix.selector, position));
+    return ValueType::kMatrix;
   }
 
-  Status check(Subquery& subquery, Position position) {
-    TRY(visit_all_right(*subquery.expr));
-    const ValueType type = subquery.expr->type();
-    if (type == ValueType::kVector) return {};
+  Result<ValueType> check(Subquery& subquery, Position position) {
+    const ValueType type = TRY(visit(*subquery.expr));
+    if (type == ValueType::kVector) return ValueType::kMatrix;
     return fail(position, fmt::format("subquery is only allowed on instant vector, got {} instead",
                                       short_name_of(type)));
   }
 
-  Status check(Unary& unary, Position position) {
-    TRY(visit_all_right(*unary.expr));
-    const ValueType type = unary.expr->type();
-    if (is_numeric(type)) return {};
+  Result<ValueType> check(Unary& unary, Position position) {
+    const ValueType type = TRY(visit(*unary.expr));
+    if (is_numeric(type)) return type;
     return fail(position, fmt::format("unary expression only allowed on expressions of type scalar "
                                       "or instant vector, got {}",
                                       quote_text(name_of(type))));
   }
 
-  Status check(Aggregate& aggregate, Position) {
-    Status status = expect(*aggregate.expr, ValueType::kVector, "aggregation expression");
-    if (!status.ok() || aggregate.param == nullptr) return status;
-    const bool text = aggregate.op == AggregateOp::kCountValues;
-    return expect(*aggregate.param, text ? ValueType::kString : ValueType::kScalar,
-                  "aggregation parameter");
+  Result<ValueType> check(Aggregate& aggregate, Position) {
+    TRY(expect(*aggregate.expr, ValueType::kVector, "aggregation expression"));
+    if (aggregate.param != nullptr) {
+      const bool text = aggregate.op == AggregateOp::kCountValues;
+      TRY(expect(*aggregate.param, text ? ValueType::kString : ValueType::kScalar,
+                 "aggregation parameter"));
+    }
+    return ValueType::kVector;
   }
 
-  Status check(Call& call, Position position) {
+  Result<ValueType> check(Call& call, Position position) {
     const Function& function = *call.function;
     if (Status bad = check_count(call, position); !bad.ok()) return bad;
     const std::string where = fmt::format("call to function \"{}\"", function.name);
     for (size_t i = 0; i < call.args.size(); ++i) {
-      const ValueType wanted = function.args[std::min(i, function.args.size() - 1)];
-      if (Status bad = expect(*call.args[i], wanted, where); !bad.ok()) return bad;
+      TRY(expect(*call.args[i], function.args[std::min(i, function.args.size() - 1)], where));
     }
-    return {};
+    return function.returns;
   }
 
   Status check_count(const Call& call, Position position) const {
@@ -133,25 +128,25 @@ class Checker {
     return {};
   }
 
-  Status check(Binary& binary, Position position) {
-    TRY(visit_all_right(*binary.lhs));
-    TRY(visit_all_right(*binary.rhs));
-    if (Status bad = check_operands(binary); !bad.ok()) return bad;
-    const bool vectors =
-        binary.lhs->type() == ValueType::kVector && binary.rhs->type() == ValueType::kVector;
-    if (vectors) return check_set_operator(binary, position);
+  Result<ValueType> check(Binary& binary, Position position) {
+    const ValueType left = TRY(visit(*binary.lhs));
+    const ValueType right = TRY(visit(*binary.rhs));
+    if (Status bad = check_operands(binary, left, right); !bad.ok()) return bad;
+    if (left == ValueType::kVector && right == ValueType::kVector) {
+      return check_set_operator(binary, position);
+    }
     if (!binary.matching->labels.empty()) {
       return fail(position, "vector matching only allowed between instant vectors");
     }
     binary.matching.reset();
-    if (!is_set_operator(binary.op)) return {};
-    return fail(position, fmt::format("set operator {} not allowed in binary scalar expression",
-                                      quote_text(name_of(binary.op))));
+    if (is_set_operator(binary.op)) {
+      return fail(position, fmt::format("set operator {} not allowed in binary scalar expression",
+                                        quote_text(name_of(binary.op))));
+    }
+    return left == right ? left : ValueType::kVector;
   }
 
-  Status check_operands(const Binary& binary) const {
-    const ValueType left = binary.lhs->type();
-    const ValueType right = binary.rhs->type();
+  Status check_operands(const Binary& binary, ValueType left, ValueType right) const {
     const Position op = operator_position(binary);
     if (binary.return_bool && !is_comparison(binary.op)) {
       return fail(op, "bool modifier can only be used on comparison operators");
@@ -160,28 +155,34 @@ class Checker {
     if (is_comparison(binary.op) && !binary.return_bool && scalars) {
       return fail(op, "comparisons between scalars must use BOOL modifier");
     }
-    for (const std::string& label : binary.matching->labels) {
-      const auto& include = binary.matching->include;
-      if (!binary.matching->on || std::ranges::find(include, label) == include.end()) continue;
-      return fail(op, fmt::format("label {} must not occur in ON and GROUP clause at once",
-                                  quote_text(label)));
-    }
-    for (const Expr* side : {binary.lhs.get(), binary.rhs.get()}) {
-      if (is_numeric(side->type())) continue;
-      return fail(side->position,
+    if (Status bad = check_labels(*binary.matching, op); !bad.ok()) return bad;
+    for (const auto& [side, type] : {std::pair(&binary.lhs, left), std::pair(&binary.rhs, right)}) {
+      if (is_numeric(type)) continue;
+      return fail((*side)->position,
                   "binary expression must contain only scalar and instant vector types");
     }
     return {};
   }
 
-  Status check_set_operator(Binary& binary, Position position) const {
-    if (!is_set_operator(binary.op)) return {};
+  Status check_labels(const VectorMatching& matching, Position op) const {
+    if (!matching.on) return {};
+    const std::set<std::string_view> included(matching.include.begin(), matching.include.end());
+    for (const std::string& label : matching.labels) {
+      if (!included.contains(label)) continue;
+      return fail(op, fmt::format("label {} must not occur in ON and GROUP clause at once",
+                                  quote_text(label)));
+    }
+    return {};
+  }
+
+  Result<ValueType> check_set_operator(Binary& binary, Position position) const {
+    if (!is_set_operator(binary.op)) return ValueType::kVector;
     if (binary.matching->cardinality != Cardinality::kOneToOne) {
       return fail(position, fmt::format("no grouping allowed for {} operation",
                                         quote_text(name_of(binary.op))));
     }
     binary.matching->cardinality = Cardinality::kManyToMany;
-    return {};
+    return ValueType::kVector;
   }
 
   // Where the operator stands: behind the left side and the blanks there.
@@ -196,6 +197,6 @@ class Checker {
 
 }  // namespace
 
-Status check(std::string_view query, Expr& expr) { return Checker(query).visit(expr); }
+Status check(std::string_view query, Expr& expr) { return Checker(query).visit(expr).status(); }
 
 }  // namespace gpusight::promql

@@ -90,14 +90,16 @@ std::string operator_text(const Binary& binary) {
   return out;
 }
 
-// Writes on one line, or breaks where a line would get too long. The widths of whole subtrees are
-// found by printing them, at most once a level.
+// Writes on one line, or breaks where a line would get too long. Whether a subtree fits is found by
+// printing as much of it as a line takes.
 class Printer {
  public:
   enum class Style : uint8_t { kOneLine, kPretty };
-  explicit Printer(Style style) : style_(style) {}
+  // Stops somewhere behind `limit` bytes.
+  explicit Printer(Style style, size_t limit = std::string::npos) : style_(style), limit_(limit) {}
 
   void write(const Expr& expr) {
+    if (out_.size() > limit_) return;
     broken_ = style_ == Style::kPretty && !fits(expr);
     std::visit([&](const auto& node) { write(node); }, expr.node);
   }
@@ -105,9 +107,12 @@ class Printer {
 
  private:
   bool fits(const Expr& expr) const {
-    const size_t line = out_.rfind('\n');
-    const size_t column = out_.size() - (line == std::string::npos ? 0 : line + 1);
-    return column + print(expr).size() <= kMaxColumns;
+    const size_t newline = out_.rfind('\n');
+    const size_t column = out_.size() - (newline == std::string::npos ? 0 : newline + 1);
+    if (column > kMaxColumns) return false;
+    Printer line_printer(Style::kOneLine, kMaxColumns);
+    line_printer.write(expr);
+    return column + line_printer.out_.size() <= kMaxColumns;
   }
   void new_line() {
     out_ += '\n';
@@ -200,6 +205,7 @@ class Printer {
   }
 
   Style style_;
+  size_t limit_;
   std::string out_;
   size_t indent_ = 0;
   bool broken_ = false;  // the node being written does not fit onto its line

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "promql/ast.h"
 #include "promql/literal.h"
@@ -59,9 +58,9 @@ class TreeText {
 
  private:
   static std::string list(const std::vector<std::string>& names) {
-    std::vector<std::string> shown;
-    for (const std::string& name : names) shown.push_back(quote_text(name));
-    return fmt::format("({})", fmt::join(shown, " "));
+    std::string out = "(";
+    for (const std::string& name : names) out += (out.size() > 1 ? " " : "") + quote_text(name);
+    return out + ")";
   }
   static std::string shift(const TimeShift& s) {
     std::string out;
