@@ -40,7 +40,8 @@ bool concerns(const LiveFault* fault, unsigned pid) {
 unsigned long long memory_of(const Call& call, const RunningProcess& process) {
   if (concerns(call.fault(FaultKind::kProcessMemoryUnavailable), process.pid)) return ~0ULL;
   unsigned long long bytes = 0;
-  call.put<unsigned long long>(&bytes, process.spec->memory_bytes, "usedGpuMemory");
+  call.put<unsigned long long>(&bytes, call.model().process_memory(process, call.t()),
+                               "usedGpuMemory");
   return bytes;
 }
 
@@ -274,8 +275,8 @@ nvmlReturn_t nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
                                                    nvmlProcessesUtilizationInfo_t* info) {
   return on_gpu(Fn::nvmlDeviceGetProcessesUtilizationInfo, device, info != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (info->version != version_of<nvmlProcessesUtilizationInfo_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlProcessesUtilizationInfo_t>(info->version, 1)) {
+                    return call.version_mismatch();
                   }
                   std::vector<Share> list;
                   const nvmlReturn_t code =
@@ -290,8 +291,8 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
                                                    nvmlProcessDetailList_t* list) {
   return on_device(Fn::nvmlDeviceGetRunningProcessDetailList, device, list != nullptr, Takes::kAny,
                    [&](Call& call) -> nvmlReturn_t {
-                     if (list->version != version_of<nvmlProcessDetailList_t>(1)) {
-                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     if (!call.takes<nvmlProcessDetailList_t>(list->version, 1)) {
+                       return call.version_mismatch();
                      }
                      if (list->mode > 2) return NVML_ERROR_INVALID_ARGUMENT;
                      if (call.board().architecture < NVML_DEVICE_ARCH_HOPPER) {

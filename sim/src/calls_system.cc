@@ -137,8 +137,8 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {
 
 nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t* info, unsigned int length) {
   return on_system(Fn::nvmlSystemGetDriverBranch, info != nullptr, [&](Call& call) -> nvmlReturn_t {
-    if (info->version != version_of<nvmlSystemDriverBranchInfo_t>(1)) {
-      return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (!call.takes<nvmlSystemDriverBranchInfo_t>(info->version, 1)) {
+      return call.version_mismatch();
     }
     const std::string& driver = call.scenario().driver;
     const std::string branch = "r" + driver.substr(0, driver.find('.')) + "_00";
@@ -187,8 +187,8 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
 nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t* uuid, nvmlDevice_t* device) {
   return on_system(Fn::nvmlDeviceGetHandleByUUIDV, uuid != nullptr && device != nullptr,
                    [&](Call& call) -> nvmlReturn_t {
-                     if (uuid->version != version_of<nvmlUUID_t>(1)) {
-                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     if (!call.takes<nvmlUUID_t>(uuid->version, 1)) {
+                       return call.version_mismatch();
                      }
                      if (uuid->type != NVML_UUID_TYPE_ASCII) return NVML_ERROR_INVALID_ARGUMENT;
                      const char* text = uuid->value.str;
