@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ struct Registration {
   std::size_t gpu = 0;
   std::uint64_t types = 0;
   double since = 0;  // events from before are not delivered
+  // What was last seen of the states whose changes are events, by type.
+  std::map<std::uint64_t, std::uint64_t> last;
 };
 
 struct EventSet {

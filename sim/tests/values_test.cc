@@ -266,7 +266,7 @@ TEST_F(ValuesTest, EveryExportedFunctionSurvivesAPlainCall) {
   // Those without a simulation take whatever arguments come and say so.
   unsigned value = 0;
   EXPECT_EQ(call("nvmlDeviceGetSupportedVgpus", gpu(0), &value, &value), NVML_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(call("nvmlUnitGetCount", &value), NVML_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(call("nvmlDeviceGetHostVgpuMode", gpu(0), &value), NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(call("nvmlDeviceSetPersistenceMode", gpu(0), 1U), NVML_ERROR_NOT_SUPPORTED);
 }
 
