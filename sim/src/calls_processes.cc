@@ -104,8 +104,10 @@ struct Share {
   unsigned memory = 0;
   unsigned encoder = 0;
   unsigned decoder = 0;
+  unsigned jpeg = 0;
+  unsigned ofa = 0;
 
-  bool any() const { return sm + memory + encoder + decoder > 0; }
+  bool any() const { return sm + memory + encoder + decoder + jpeg + ofa > 0; }
 };
 
 Share share_of(const Call& call, const RunningProcess& process, std::uint64_t last_seen) {
@@ -123,7 +125,45 @@ Share share_of(const Call& call, const RunningProcess& process, std::uint64_t la
           .sm = percent(model.busy(end, window) * part),
           .memory = percent(model.memory_busy(end, window) * part),
           .encoder = percent(model.encoder(end, window) * part),
-          .decoder = percent(model.decoder(end, window) * part)};
+          .decoder = percent(model.decoder(end, window) * part),
+          .jpeg = percent(model.jpeg(end, window) * part),
+          .ofa = percent(model.ofa(end, window) * part)};
+}
+
+// What some drivers have been seen to hand out: the whole ring, mostly empty, with numbers of other
+// things where the shares should be.
+std::vector<Share> garbage(const Call& call) {
+  std::vector<Share> rows(kProcessRing);
+  rows[0] = {.pid = 50554,
+             .stamp = library().stamp_us(call.t()),
+             .sm = 37100,
+             .memory = 4294967295U,
+             .encoder = 50583,
+             .decoder = 50584};
+  rows[1] = {.pid = 0, .stamp = 0, .sm = 101};
+  return rows;
+}
+
+// The rows of a fault in place of the true ones, or with them.
+std::optional<std::vector<Share>> spoilt(const Call& call, std::vector<Share> true_rows) {
+  const Fault* bad = call.model().conditions().active(FaultKind::kBadSamples, call.t());
+  if (bad == nullptr) return std::nullopt;
+  constexpr std::uint64_t kHourUs = 3600ULL * 1000000;
+  switch (static_cast<BadSamples>(bad->what)) {
+    case BadSamples::kGarbage: {
+      std::vector<Share> rows = garbage(call);
+      rows.insert(rows.begin() + 2, true_rows.begin(), true_rows.end());
+      rows.resize(kProcessRing);
+      return rows;
+    }
+    case BadSamples::kFuture:
+      if (!true_rows.empty()) true_rows.back().stamp += kHourUs;
+      return true_rows;
+    case BadSamples::kStale:
+      for (Share& row : true_rows) row.stamp -= std::min(row.stamp, kHourUs);
+      return true_rows;
+  }
+  return std::nullopt;
 }
 
 std::vector<Share> shares(const Call& call, std::uint64_t last_seen) {
@@ -132,6 +172,7 @@ std::vector<Share> shares(const Call& call, std::uint64_t last_seen) {
     const Share share = share_of(call, process, last_seen);
     if (share.any() && share.stamp > last_seen) result.push_back(share);
   }
+  if (const auto bad = spoilt(call, result)) return *bad;
   return result;
 }
 
@@ -164,6 +205,8 @@ nvmlReturn_t put_share_infos(const Call& call, const std::vector<Share>& list,
     call.put(&out->memUtil, share.memory, "memUtil");
     call.put(&out->encUtil, share.encoder, "encUtil");
     call.put(&out->decUtil, share.decoder, "decUtil");
+    call.put(&out->jpgUtil, share.jpeg, "jpgUtil");
+    call.put(&out->ofaUtil, share.ofa, "ofaUtil");
     ++out;
   }
   return NVML_SUCCESS;
