@@ -67,6 +67,57 @@ void bind_identity(const Binder& b, NvmlApi& api) {
   b.bind(api.attributes, {"nvmlDeviceGetAttributes_v2"});
 }
 
+void bind_limits(const Binder& b, NvmlApi& api) {
+  b.bind(api.power_limit_requested, {"nvmlDeviceGetPowerManagementLimit"});
+  b.bind(api.power_limit_default, {"nvmlDeviceGetPowerManagementDefaultLimit"});
+  b.bind(api.power_limit_range, {"nvmlDeviceGetPowerManagementLimitConstraints"});
+  b.bind(api.application_clock, {"nvmlDeviceGetApplicationsClock"});
+  b.bind(api.application_clock_default, {"nvmlDeviceGetDefaultApplicationsClock"});
+  b.bind(api.customer_clock, {"nvmlDeviceGetMaxCustomerBoostClock"});
+  b.bind(api.margin, {"nvmlDeviceGetMarginTemperature"});
+  b.bind(api.threshold, {"nvmlDeviceGetTemperatureThreshold"});
+  b.bind(api.encoder_utilization, {"nvmlDeviceGetEncoderUtilization"});
+  b.bind(api.decoder_utilization, {"nvmlDeviceGetDecoderUtilization"});
+  b.bind(api.jpeg_utilization, {"nvmlDeviceGetJpgUtilization"});
+  b.bind(api.ofa_utilization, {"nvmlDeviceGetOfaUtilization"});
+  b.bind(api.encoder_stats, {"nvmlDeviceGetEncoderStats"});
+  b.bind(api.fbc_stats, {"nvmlDeviceGetFBCStats"});
+  b.bind(api.fan_rpm, {"nvmlDeviceGetFanSpeedRPM"});
+  b.bind(api.pcie_throughput, {"nvmlDeviceGetPcieThroughput"});
+  b.bind(api.persistence_mode, {"nvmlDeviceGetPersistenceMode"});
+  b.bind(api.compute_mode, {"nvmlDeviceGetComputeMode"});
+  b.bind(api.display_mode, {"nvmlDeviceGetDisplayMode"});
+  b.bind(api.display_active, {"nvmlDeviceGetDisplayActive"});
+  b.bind(api.accounting_mode, {"nvmlDeviceGetAccountingMode"});
+  b.bind(api.virtualization_mode, {"nvmlDeviceGetVirtualizationMode"});
+  b.bind(api.power_source, {"nvmlDeviceGetPowerSource"});
+}
+
+void bind_activity(const Binder& b, NvmlApi& api) {
+  b.bind(api.process_shares, {"nvmlDeviceGetProcessesUtilizationInfo"});
+  b.bind(api.process_shares_v1, {"nvmlDeviceGetProcessUtilization"});
+  b.bind(api.gpm_support, {"nvmlGpmQueryDeviceSupport"});
+  b.bind(api.gpm_alloc, {"nvmlGpmSampleAlloc"});
+  b.bind(api.gpm_free, {"nvmlGpmSampleFree"});
+  b.bind(api.gpm_sample, {"nvmlGpmSampleGet"});
+  b.bind(api.gpm_instance_sample, {"nvmlGpmMigSampleGet"});
+  b.bind(api.gpm_metrics, {"nvmlGpmMetricsGet"});
+}
+
+void bind_health(const Binder& b, NvmlApi& api) {
+  b.bind(api.bar1, {"nvmlDeviceGetBAR1MemoryInfo"});
+  b.bind(api.protected_memory, {"nvmlDeviceGetConfComputeProtectedMemoryUsage"});
+  b.bind(api.protected_size, {"nvmlDeviceGetConfComputeMemSizeInfo"});
+  b.bind(api.ecc_mode, {"nvmlDeviceGetEccMode"});
+  b.bind(api.ecc_total, {"nvmlDeviceGetTotalEccErrors"});
+  b.bind(api.ecc_at, {"nvmlDeviceGetMemoryErrorCounter"});
+  b.bind(api.sram_errors, {"nvmlDeviceGetSramEccErrorStatus"});
+  b.bind(api.remap_histogram, {"nvmlDeviceGetRowRemapperHistogram"});
+  b.bind(api.repair_status, {"nvmlDeviceGetRepairStatus"});
+  b.bind(api.fabric_v, {"nvmlDeviceGetGpuFabricInfoV"});
+  b.bind(api.fabric_v1, {"nvmlDeviceGetGpuFabricInfo"});
+}
+
 void bind_readings(const Binder& b, NvmlApi& api) {
   b.bind(api.utilization, {"nvmlDeviceGetUtilizationRates"});
   b.bind(api.samples, {"nvmlDeviceGetSamples"});
@@ -89,6 +140,9 @@ void bind_readings(const Binder& b, NvmlApi& api) {
   b.bind(api.pcie_max_width, {"nvmlDeviceGetMaxPcieLinkWidth"});
   b.bind(api.pcie_replays, {"nvmlDeviceGetPcieReplayCounter"});
   b.bind(api.performance_state, {"nvmlDeviceGetPerformanceState"});
+  bind_limits(b, api);
+  bind_health(b, api);
+  bind_activity(b, api);
   // The same bits under the name of before 535.
   b.bind(api.clock_reasons,
          {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});

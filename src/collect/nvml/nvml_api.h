@@ -57,9 +57,45 @@ struct NvmlApi {
   Return (*temperature)(Handle, unsigned sensor, unsigned*) = nullptr;
   Return (*power_usage)(Handle, unsigned*) = nullptr;
   Return (*power_limit)(Handle, unsigned*) = nullptr;
+  Return (*power_limit_requested)(Handle, unsigned*) = nullptr;
+  Return (*power_limit_default)(Handle, unsigned*) = nullptr;
+  Return (*power_limit_range)(Handle, unsigned* lowest, unsigned* highest) = nullptr;
   Return (*energy)(Handle, unsigned long long*) = nullptr;
   Return (*clock)(Handle, ClockType, unsigned*) = nullptr;
   Return (*max_clock)(Handle, ClockType, unsigned*) = nullptr;
+  Return (*application_clock)(Handle, ClockType, unsigned*) = nullptr;
+  Return (*application_clock_default)(Handle, ClockType, unsigned*) = nullptr;
+  Return (*customer_clock)(Handle, ClockType, unsigned*) = nullptr;
+  Return (*margin)(Handle, MarginTemperature*) = nullptr;
+  Return (*threshold)(Handle, Threshold, unsigned*) = nullptr;
+  Return (*encoder_utilization)(Handle, unsigned*, unsigned* period_us) = nullptr;
+  Return (*decoder_utilization)(Handle, unsigned*, unsigned* period_us) = nullptr;
+  Return (*jpeg_utilization)(Handle, unsigned*, unsigned* period_us) = nullptr;
+  Return (*ofa_utilization)(Handle, unsigned*, unsigned* period_us) = nullptr;
+  Return (*encoder_stats)(Handle, unsigned* sessions, unsigned* fps,
+                          unsigned* latency_us) = nullptr;
+  Return (*fbc_stats)(Handle, FbcStats*) = nullptr;
+  Return (*bar1)(Handle, Bar1Memory*) = nullptr;
+  Return (*protected_memory)(Handle, MemoryV1*) = nullptr;
+  Return (*protected_size)(Handle, ProtectedMemorySize*) = nullptr;
+  Return (*fan_rpm)(Handle, FanSpeedInfo*) = nullptr;
+  Return (*pcie_throughput)(Handle, PcieDirection, unsigned*) = nullptr;
+  Return (*ecc_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
+  Return (*ecc_total)(Handle, ErrorType, ErrorCounter, unsigned long long*) = nullptr;
+  Return (*ecc_at)(Handle, ErrorType, ErrorCounter, unsigned location,
+                   unsigned long long*) = nullptr;
+  Return (*sram_errors)(Handle, SramErrors*) = nullptr;
+  Return (*remap_histogram)(Handle, RowRemapHistogram*) = nullptr;
+  Return (*repair_status)(Handle, RepairStatus*) = nullptr;
+  Return (*fabric_v)(Handle, void* versioned) = nullptr;
+  Return (*fabric_v1)(Handle, FabricInfoV1*) = nullptr;
+  Return (*persistence_mode)(Handle, unsigned*) = nullptr;
+  Return (*compute_mode)(Handle, unsigned*) = nullptr;
+  Return (*display_mode)(Handle, unsigned*) = nullptr;
+  Return (*display_active)(Handle, unsigned*) = nullptr;
+  Return (*accounting_mode)(Handle, unsigned*) = nullptr;
+  Return (*virtualization_mode)(Handle, unsigned*) = nullptr;
+  Return (*power_source)(Handle, unsigned*) = nullptr;
   Return (*fan_count)(Handle, unsigned*) = nullptr;
   Return (*fan_speed_of)(Handle, unsigned fan, unsigned*) = nullptr;
   Return (*fan_speed)(Handle, unsigned*) = nullptr;
@@ -73,6 +109,16 @@ struct NvmlApi {
   ProcessListCall compute_processes;
   ProcessListCall graphics_processes;
   ProcessListCall mps_processes;
+  Return (*process_shares)(Handle, ProcessShares*) = nullptr;
+  Return (*process_shares_v1)(Handle, ProcessShareV1*, unsigned* count,
+                              unsigned long long last_seen_us) = nullptr;
+
+  Return (*gpm_support)(Handle, GpmSupport*) = nullptr;
+  Return (*gpm_alloc)(GpmSample*) = nullptr;
+  Return (*gpm_free)(GpmSample) = nullptr;
+  Return (*gpm_sample)(Handle, GpmSample) = nullptr;
+  Return (*gpm_instance_sample)(Handle gpu, unsigned gpu_instance, GpmSample) = nullptr;
+  Return (*gpm_metrics)(GpmMetrics*) = nullptr;
 
   Return (*event_set_create)(EventSet*) = nullptr;
   Return (*event_set_free)(EventSet) = nullptr;

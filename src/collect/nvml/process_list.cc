@@ -1,12 +1,10 @@
 #include "collect/nvml/process_list.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <tuple>
 
-#include "base/text.h"
+#include "platform/proc.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -59,14 +57,6 @@ size_t infer_row_bytes(std::span<const uint8_t> buffer, size_t count, size_t doc
     if (bytes >= documented && bytes * count >= written) return bytes;
   }
   return documented;
-}
-
-uint64_t start_ticks_in(std::string_view stat) {
-  const size_t end = stat.rfind(')');
-  if (end == std::string_view::npos) return 0;
-  const auto words = split_words(stat.substr(end + 1));
-  constexpr size_t kStartTime = 22 - 3;  // words begin with field 3
-  return words.size() > kStartTime ? parse_uint(words[kStartTime]).value_or(0) : 0;
 }
 
 std::string ProcessNames::name_or_ask(uint32_t pid) {
@@ -144,11 +134,14 @@ model::Process ProcessReader::finish(const ListedProcess& row, ProcessType type,
   } else {
     process.memory_bytes = report.fresh(static_cast<double>(row.used_memory));
   }
-  process.utilization_ratio = model::Value::absent(Reason::kNotSupported);
+  for (auto* share : {&process.utilization_ratio, &process.memory_utilization_ratio,
+                      &process.encoder_utilization_ratio, &process.decoder_utilization_ratio}) {
+    *share = model::Value::absent(Reason::kNotSupported);  // until someone knows better
+  }
   if (row.gpu_instance != kNotAMigInstance) process.gpu_instance = row.gpu_instance;
   if (row.compute_instance != kNotAMigInstance) process.compute_instance = row.compute_instance;
-  if (root_.read_into(fmt::format("/proc/{}/stat", row.pid), text_, 4096).ok()) {
-    process.start_ticks = start_ticks_in(text_);
+  if (const auto stat = platform::read_proc_stat(root_, std::to_string(row.pid)); stat.ok()) {
+    process.start_ticks = stat->start_ticks;
   } else {
     process.driver_name = names_.name_or_ask(row.pid);
   }

@@ -71,10 +71,6 @@ class ProcessReader {
   ProcessNames& names_;
   std::vector<uint8_t> buffer_;
   std::vector<ListedProcess> rows_;
-  std::string text_;
 };
-
-// The start time in /proc/PID/stat text; 0 if it is not there. The second field may hold anything.
-uint64_t start_ticks_in(std::string_view stat);
 
 }  // namespace gpusight::collect::nvml

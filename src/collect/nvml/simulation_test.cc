@@ -70,7 +70,7 @@ class NvmlSimulation : public testing::Test {
     source_ = create_nvml_source({.clock = &clock_,
                                   .root = platform::RootFs(folder_),
                                   .nvml_path = library,
-                                  .interval = milliseconds(200),
+                                  .interval = milliseconds(1000),
                                   .number = 1});
     reopen();
   }

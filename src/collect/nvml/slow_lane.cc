@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "base/text.h"
-#include "collect/nvml/readings.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -14,6 +13,7 @@ using catalog::MetricId;
 
 constexpr unsigned kMostMigDevices = 64;
 constexpr size_t kNamesAPoll = 64;
+constexpr uint64_t kCallsForNames = 6;  // at least
 constexpr unsigned kProcessNameBytes = 256;
 constexpr Duration kRingPause = std::chrono::milliseconds(500);
 constexpr Duration kRingPeriod = std::chrono::seconds(4);  // with the pause below five seconds
@@ -31,16 +31,19 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
       shared_(shared),
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
-            .uuids = {shared.gpu.device.uuid}} {}
+            .uuids = {shared.gpu.device.uuid}},
+      readings_(shared) {}
 
 Verdict SlowLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
   PollFate fate;
   Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
   report.about(gpu.device.uuid);
-  read_limits(talk);
-  const bool divided_anew = mig_has_changed(talk, fate);
-  look_up_names(report);
+  const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
+  Gathering found(report);
+  const bool divided_anew = mig_has_changed(talk, found, fate);
+  readings_.read(talk, found, most_calls - kCallsForNames);
+  look_up_names(report, std::max(most_calls, report.calls() + kCallsForNames));
   if (fate.is_over()) {
     give_up(report, gpu.device.uuid, fate, slow_metrics());
     return fate.verdict();
@@ -51,11 +54,12 @@ Verdict SlowLane::poll(Report& report) {
   return Verdict::kGenerationLost;
 }
 
-bool SlowLane::mig_has_changed(Conversation& talk, PollFate& fate) {
+bool SlowLane::mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate) {
   unsigned mode = 0;
   unsigned pending = 0;
   const Return code = talk.ask(Query::kMigMode, 0, talk.api().mig_mode, &mode, &pending);
-  put(talk.report(), MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
+  found.put(MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
+  found.put(MetricId::kGpuMigModePending, {code, static_cast<double>(pending)});
   if (code != Return::kSuccess) return false;
   if ((mode == 1) != shared_.gpu.mig_enabled) return true;
   if (mode != 1) return false;
@@ -91,11 +95,12 @@ std::optional<std::vector<std::string>> SlowLane::instances_now(Conversation& ta
   return uuids;
 }
 
-void SlowLane::look_up_names(Report& report) {
+void SlowLane::look_up_names(Report& report, uint64_t most_calls) {
   if (context_.api->process_name == nullptr) return;
   std::vector<uint32_t> pids = shared_.names.wanted();
   if (pids.size() > kNamesAPoll) pids.resize(kNamesAPoll);
   for (const uint32_t pid : pids) {
+    if (report.calls() >= most_calls) return;  // the others next time
     char name[kProcessNameBytes + 1] = {};
     const MonoTime start = report.now();
     const Return code = context_.api->process_name(pid, name, kProcessNameBytes);
@@ -112,7 +117,7 @@ RingLane::RingLane(const LaneContext& context, SharedGpu& shared)
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/rings",
             .cadence = LaneCadence::kEvents,
             .uuids = {shared.gpu.device.uuid}},
-      reader_(*context.clock, kRingPeriod) {}
+      reader_(*context.clock, shared.driver_clock, kRingPeriod) {}
 
 Verdict RingLane::poll(Report& report) {
   if (drained_at_ && report.now() - *drained_at_ < kRingPeriod) {

@@ -1,8 +1,9 @@
-// What is read of a GPU every ten seconds: limits, modes, names of foreign processes, and whether
-// its MIG devices are still the same.
+// What is read of a GPU every ten seconds: what slow_readings.h lists, names of foreign processes,
+// and whether its MIG devices are still the same.
 #pragma once
 
 #include "collect/nvml/lane_parts.h"
+#include "collect/nvml/slow_readings.h"
 
 namespace gpusight::collect::nvml {
 
@@ -15,14 +16,15 @@ class SlowLane final : public Lane {
 
  private:
   // True when the GPU is divided otherwise than when it was opened.
-  bool mig_has_changed(Conversation& talk, PollFate& fate);
+  bool mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate);
   std::optional<std::vector<std::string>> instances_now(Conversation& talk, PollFate& fate);
-  void look_up_names(Report& report);
+  void look_up_names(Report& report, uint64_t most_calls);
 
   LaneContext context_;
   SharedGpu& shared_;
   LaneInfo info_;
   HandleMemory memory_;
+  SlowReadings readings_;
 };
 
 // Drains the driver's rings for a fast lane whose ticks are too far apart to do it itself.
