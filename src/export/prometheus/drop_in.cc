@@ -46,14 +46,16 @@ std::optional<double> mask_of(std::span<const model::Sample> samples) {
   return static_cast<double>(mask);
 }
 
+// A link that has no such counter adds nothing; one whose counter is not known leaves no total.
 std::optional<double> sum_of(std::span<const model::Sample> samples) {
-  double sum = 0;
+  std::optional<double> sum;
   for (const model::Sample& sample : samples) {
-    const auto part = sample.value.fresh_number();
-    if (!part) return std::nullopt;
-    sum += *part;
+    const model::Value& value = sample.value;
+    if (value.is_absent() && value.reason() == model::Reason::kNotSupported) continue;
+    if (!value.is_fresh()) return std::nullopt;
+    sum = sum.value_or(0) + *value.fresh_number();
   }
-  return samples.empty() ? std::nullopt : std::optional(sum);
+  return sum;
 }
 
 std::optional<double> first_of(std::span<const model::Sample> samples) {
@@ -64,14 +66,36 @@ ForeignFamily family_of(const MetricRow& row, std::string_view name, std::string
   return {.name = name, .metric = row.id, .label = label, .kind = row.kind};
 }
 
-}  // namespace
-
-Fold fold_of(const MetricRow& row) {
-  if (row.id == MetricId::kGpuThrottle) return Fold::kMask;
-  if (row.label == "fan") return Fold::kFirst;
-  if (row.label == "link") return Fold::kSum;
-  return Fold::kNone;
+void find_in_one(std::span<const model::Sample> samples, const ForeignFamily& family,
+                 std::vector<ForeignReading>& readings) {
+  const MetricRow& row = catalog::metric(family.metric);
+  std::span<const model::Sample> own =
+      std::ranges::equal_range(samples, family.metric, {}, &model::Sample::metric);
+  // A metric that is not there at all stands once, without label.
+  if (!row.label.empty() && !own.empty() && own.front().label.empty()) own = own.subspan(1);
+  const auto put = [&](std::string_view label, std::optional<double> number) {
+    if (number) readings.push_back({label, scaled(row, *number, family.factor)});
+  };
+  if (row.label.empty()) {
+    if (!own.empty() && own.front().label.empty()) put({}, first_of(own));
+  } else if (!family.label.empty()) {
+    const auto sample = std::ranges::find(own, family.label, &model::Sample::label);
+    if (sample != own.end()) put({}, sample->value.fresh_number());
+  } else if (row.id == MetricId::kGpuThrottle) {
+    put({}, mask_of(own));
+  } else if (row.label == "fan") {
+    put({}, first_of(own));
+  } else if (row.label == "link") {
+    put({}, sum_of(own));
+  } else {
+    for (size_t i = 0; i < own.size(); ++i) {
+      const bool repeats = i > 0 && own[i].label == own[i - 1].label;
+      if (!repeats) put(own[i].label, own[i].value.fresh_number());
+    }
+  }
 }
+
+}  // namespace
 
 std::vector<ForeignFamily> families_named(std::string_view catalog::Elsewhere::*theirs) {
   std::vector<ForeignFamily> families;
@@ -89,34 +113,12 @@ std::vector<ForeignFamily> families_named(std::string_view catalog::Elsewhere::*
   return families;
 }
 
-void find_readings(std::span<const model::Sample> samples, const ForeignFamily& family,
+void find_readings(const Parts& parts, const ForeignFamily& family,
                    std::vector<ForeignReading>& readings) {
   readings.clear();
-  const MetricRow& row = catalog::metric(family.metric);
-  std::span<const model::Sample> own =
-      std::ranges::equal_range(samples, family.metric, {}, &model::Sample::metric);
-  // A metric that is not there at all stands once, without label.
-  if (!row.label.empty() && !own.empty() && own.front().label.empty()) own = own.subspan(1);
-  const auto put = [&](std::string_view label, std::optional<double> number) {
-    if (number) readings.push_back({label, scaled(row, *number, family.factor)});
-  };
-  if (row.label.empty()) {
-    if (!own.empty() && own.front().label.empty()) put({}, first_of(own));
-  } else if (!family.label.empty()) {
-    const auto sample = std::ranges::find(own, family.label, &model::Sample::label);
-    if (sample != own.end()) put({}, sample->value.fresh_number());
-  } else {
-    switch (fold_of(row)) {
-      case Fold::kFirst: put({}, first_of(own)); break;
-      case Fold::kSum: put({}, sum_of(own)); break;
-      case Fold::kMask: put({}, mask_of(own)); break;
-      case Fold::kNone:
-        for (size_t i = 0; i < own.size(); ++i) {
-          if (i == 0 || own[i].label != own[i - 1].label) {
-            put(own[i].label, own[i].value.fresh_number());
-          }
-        }
-    }
+  for (const model::DeviceSnapshot* part : parts) {
+    find_in_one(part->samples, family, readings);
+    if (!readings.empty()) return;
   }
 }
 
@@ -145,11 +147,14 @@ std::vector<Board> nvidia_boards(const model::Snapshot& snapshot) {
     const auto is_known = [&](const model::DeviceSnapshot* m) { return m->device->uuid == d.uuid; };
     if (std::ranges::any_of(board->mig, is_known)) continue;
     board->mig.push_back(&device);
-    const auto is_same_instance = [&](const model::DeviceSnapshot* m) {
-      return m->device->gpu_instance == d.gpu_instance;
-    };
-    if (d.gpu_instance && std::ranges::none_of(board->instances, is_same_instance)) {
-      board->instances.push_back(&device);
+    if (!d.gpu_instance) continue;
+    const auto instance = std::ranges::find_if(board->instances, [&](const Parts& parts) {
+      return parts.front()->device->gpu_instance == d.gpu_instance;
+    });
+    if (instance != board->instances.end()) {
+      instance->push_back(&device);
+    } else {
+      board->instances.push_back({&device});
     }
   }
   return boards;

@@ -29,44 +29,39 @@ struct ForeignUnit {
 struct ForeignFamily {
   std::string_view name;
   catalog::MetricId metric{};
-  // The one series of a row with a label that it is; empty: the row, folded if it has a label.
+  // The one series of a row with a label that it is. Empty: the row; where it has a label, several
+  // fans are the first, links their total, reasons NVML's mask, and others keep their label.
   std::string_view label = {};
   catalog::Kind kind = catalog::Kind::kGauge;
   catalog::Resolution factor = {};
   std::string_view in_words = {};  // of a unit that is not ours
 };
 
-// How a row that has a label becomes a family under one name.
-enum class Fold : uint8_t {
-  kNone,   // one series a label, which keeps its label
-  kFirst,  // the first of them stands for the device: fans
-  kSum,    // the total, once every part is known: links
-  kMask,   // NVML's mask of what holds the clocks back, once every reason is known
-};
-Fold fold_of(const catalog::MetricRow& row);
-
 // Every family that the catalogue names by `theirs`, in its order; kind and unit as they are here.
 std::vector<ForeignFamily> families_named(std::string_view catalog::Elsewhere::*theirs);
+
+// Those that tell of one thing: a GPU, or the MIG devices of one GPU instance. What an instance
+// reads (its memory, its activity) may stand on any of them.
+using Parts = std::vector<const model::DeviceSnapshot*>;
 
 struct ForeignReading {
   std::string_view label;  // the value of the row's label, where the family keeps it
   double number = 0;
 };
-// Puts the family's fresh readings among `samples` into `readings`, scaled.
-void find_readings(std::span<const model::Sample> samples, const ForeignFamily& family,
+// Puts the family's fresh readings, scaled, into `readings`: those of the first part that has any.
+void find_readings(const Parts& parts, const ForeignFamily& family,
                    std::vector<ForeignReading>& readings);
 
 // HELP of a family: the catalogue's, and the unit where it is another.
 std::string help_of(const ForeignFamily& family);
 
-// NVIDIA's GPUs, each once, with the MIG devices that are part of them.
+// One of NVIDIA's GPUs with the MIG devices that are part of it.
 struct Board {
   const model::DeviceSnapshot* gpu = nullptr;
-  std::vector<const model::DeviceSnapshot*> mig;  // every MIG device
-  // The first MIG device of each GPU instance: what it reads is the instance's, as memory is.
-  std::vector<const model::DeviceSnapshot*> instances;
+  Parts mig;                     // every MIG device
+  std::vector<Parts> instances;  // the same by GPU instance; none is empty
 };
-std::vector<Board> nvidia_boards(const model::Snapshot& snapshot);
+std::vector<Board> nvidia_boards(const model::Snapshot& snapshot);  // each once
 
 // "1c.2g.20gb" is a part of the GPU instance "2g.20gb".
 std::string_view gpu_instance_profile(std::string_view profile);

@@ -61,7 +61,7 @@ const Families& new_families() {
 // A GPU, or a GPU instance of one.
 struct Holder {
   std::string labels;  // without braces
-  std::span<const model::Sample> samples;
+  Parts parts;
 };
 
 std::string labels_of(const Board& board, const model::Device* instance, std::string_view host,
@@ -91,11 +91,10 @@ std::string labels_of(const Board& board, const model::Device* instance, std::st
 std::vector<Holder> holders_of(const model::Snapshot& snapshot, std::string_view host_label) {
   std::vector<Holder> holders;
   for (const Board& board : nvidia_boards(snapshot)) {
-    holders.push_back(
-        {labels_of(board, nullptr, snapshot.host_name, host_label), board.gpu->samples});
-    for (const model::DeviceSnapshot* instance : board.instances) {
-      holders.push_back({labels_of(board, instance->device.get(), snapshot.host_name, host_label),
-                         instance->samples});
+    holders.push_back({labels_of(board, nullptr, snapshot.host_name, host_label), {board.gpu}});
+    for (const Parts& parts : board.instances) {
+      const model::Device& instance = *parts.front()->device;
+      holders.push_back({labels_of(board, &instance, snapshot.host_name, host_label), parts});
     }
   }
   return holders;
@@ -115,7 +114,7 @@ void append_family(Exposition& out, const ForeignFamily& family,
   std::vector<ForeignReading> readings;
   bool has_heading = false;
   for (const Holder& holder : holders) {
-    find_readings(holder.samples, family, readings);
+    find_readings(holder.parts, family, readings);
     // DCGM's families know no label of a row: several series would be one and the same.
     if (readings.size() != 1) continue;
     if (!has_heading) out.family(family.name, family.kind, Unit::kNone, help_of(family));

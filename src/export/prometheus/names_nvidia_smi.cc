@@ -177,7 +177,7 @@ void append_gpu_families(Writer& out, const std::vector<Board>& boards) {
     out.family(name_by_driver(family, boards), family.kind, help_of(family));
     const std::string_view label = catalog::metric(family.metric).label;
     for (const Board& board : boards) {
-      find_readings(board.gpu->samples, family, readings);
+      find_readings({board.gpu}, family, readings);
       const std::string uuid = uuid_of(*board.gpu->device);
       for (const ForeignReading& reading : readings) {
         // "uuid" comes before "xid", the one label that is kept.
@@ -206,10 +206,10 @@ void append_instances(Writer& out, const std::vector<Board>& boards) {
   for (const ForeignFamily& family : kInstanceFamilies) {
     out.family(family.name, family.kind, help_of(family));
     for (const Board& board : boards) {
-      for (const model::DeviceSnapshot* mig : board.instances) {
-        find_readings(mig->samples, family, readings);
+      for (const Parts& parts : board.instances) {
+        find_readings(parts, family, readings);
         for (const ForeignReading& reading : readings) {
-          out.sample(labels({{"gpu_instance_id", text_of(mig->device->gpu_instance)},
+          out.sample(labels({{"gpu_instance_id", text_of(parts.front()->device->gpu_instance)},
                              {"uuid", uuid_of(*board.gpu->device)}}),
                      reading.number);
         }
@@ -226,7 +226,7 @@ struct App {
 
 // By pid; nullopt where a list is missing: a part is no total.
 std::optional<std::map<int64_t, App>> apps_of(const Board& board) {
-  std::vector<const model::DeviceSnapshot*> lists = board.mig;
+  Parts lists = board.mig;
   // In MIG mode the GPU's own list may be missing, and those of its parts are all there is.
   if (lists.empty() || board.gpu->processes_known) lists.push_back(board.gpu);
   std::map<int64_t, App> apps;
