@@ -809,7 +809,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuTemperatureMarginThreshold,
         .wire = 65,
-        .name = "gpu_temperature_margin_threshold_celsius",
+        .name = "gpu_margin_threshold_celsius",
         .unit = Unit::kCelsius,
         .kind = Kind::kGauge,
         .scope = Scope::kDevice,
@@ -1924,7 +1924,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccVolatileCorrectedAt,
         .wire = 314,
-        .name = "gpu_ecc_volatile_corrected_location_errors_total",
+        .name = "gpu_ecc_at_volatile_corrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -1943,7 +1943,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccVolatileUncorrectedAt,
         .wire = 315,
-        .name = "gpu_ecc_volatile_uncorrected_location_errors_total",
+        .name = "gpu_ecc_at_volatile_uncorrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -1962,7 +1962,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccAggregateCorrectedAt,
         .wire = 316,
-        .name = "gpu_ecc_aggregate_corrected_location_errors_total",
+        .name = "gpu_ecc_at_aggregate_corrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -1981,7 +1981,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccAggregateUncorrectedAt,
         .wire = 317,
-        .name = "gpu_ecc_aggregate_uncorrected_location_errors_total",
+        .name = "gpu_ecc_at_aggregate_uncorrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
