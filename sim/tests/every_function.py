@@ -12,6 +12,7 @@ the driver did not know yet is refused. Exit 1 with a list when something is wro
 import ctypes
 import os
 import sys
+import time
 
 from nvml_tables import HANDLES, Interface, version_key
 
@@ -103,6 +104,7 @@ class Prober:
                 if instance:
                     self.devices.append(instance)
         self.make_handles()
+        self.learn()
         return True
 
     def make_handles(self):
@@ -117,6 +119,59 @@ class Prober:
                 compute = self.handle('nvmlGpuInstanceGetComputeInstanceById',
                                       ctypes.c_void_p(instance), 0)
                 self.handles['nvmlComputeInstance_t'] = compute
+
+    def learn(self):
+        """Arguments that mean something here: a PID, an instance, a memory clock, names."""
+        first = ctypes.c_void_p(self.whole[0])
+        rows, count = (ctypes.c_uint * (8 * ROWS))(), ctypes.c_uint(ROWS)
+        self.call('nvmlDeviceGetComputeRunningProcesses_v2', first, ctypes.byref(count), rows)
+        clocks, number = (ctypes.c_uint * ROWS)(), ctypes.c_uint(ROWS)
+        self.call('nvmlDeviceGetSupportedMemoryClocks', first, ctypes.byref(number), clocks)
+        self.numbers = {'pid': rows[0] if count.value else 1, 'memoryClockMHz': clocks[0]}
+        for instance in range(15):
+            if self.handle('nvmlDeviceGetGpuInstanceById', first, instance):
+                self.numbers['id'] = self.numbers['gpuInstanceId'] = instance
+                break
+        self.names = {}
+        for name, call in (('uuid', 'nvmlDeviceGetUUID'), ('serial', 'nvmlDeviceGetSerial')):
+            text = ctypes.create_string_buffer(TEXT)
+            self.call(call, first, text, TEXT)
+            self.names[name] = text.value
+        pci = ctypes.create_string_buffer(128)
+        self.call('nvmlDeviceGetPciInfo_v3', first, pci)
+        self.names['pciBusId'] = pci.raw[:16].split(b'\0')[0]
+        self.pci = pci.raw[:68]
+        self.samples = [self.handle('nvmlGpmSampleAlloc') for _ in range(2)]
+        for sample in self.samples:
+            taken = self.call('nvmlGpmSampleGet', first, ctypes.c_void_p(sample or 0x10))
+            time.sleep(0.15 if taken == SUCCESS else 0)
+
+    def put_meaning(self, function, parameter, buffer):
+        """What a caller writes into memory before it calls."""
+        if parameter.kind == 'char' and parameter.name in self.names:
+            ctypes.memmove(buffer.address(), self.names[parameter.name] + b'\0',
+                           len(self.names[parameter.name]) + 1)
+        if function.name == 'nvmlDeviceGetFieldValues':
+            field = self.interface.struct('nvmlFieldValue_t')
+            for row in range(ROWS):
+                at = row * field.size
+                buffer.set_word(at + field.member('fieldId')['offset'], row * 5 % 303)
+                buffer.set_word(at + field.member('scopeId')['offset'], 0)
+        if function.name == 'nvmlGpmMetricsGet' and all(self.samples):
+            get, metric = (self.interface.struct(kind) for kind in
+                           ('nvmlGpmMetricsGet_t', 'nvmlGpmMetric_t'))
+            buffer.set_word(get.member('sample1')['offset'], self.samples[0], 8)
+            buffer.set_word(get.member('sample2')['offset'], self.samples[1], 8)
+            buffer.set_word(get.member('metrics')['offset'] + metric.member('metricId')['offset'], 1)
+        if function.name == 'nvmlDeviceGetAccountingStats_v2':
+            buffer.set_word(0, self.numbers['pid'])
+        if function.name == 'nvmlDeviceQueryDrainState' and parameter.kind == 'nvmlPciInfo_t':
+            ctypes.memmove(buffer.address(), self.pci, len(self.pci))
+        if parameter.kind == 'nvmlUUID_t':
+            uuid = self.interface.struct('nvmlUUID_t')
+            buffer.set_word(uuid.member('type')['offset'], 1)
+            ctypes.memmove(buffer.address() + uuid.member('value')['offset'],
+                           self.names['uuid'] + b'\0', len(self.names['uuid']) + 1)
 
     # -- one call
 
@@ -165,8 +220,7 @@ class Prober:
                 buffer = self.buffer(function, parameter, struct, fill)
                 if struct:
                     self.prepare_struct(buffer, struct, number, extra)
-                if parameter.kind == 'char' and 'Get' not in function.name:
-                    buffer.set_word(0, 0)
+                self.put_meaning(function, parameter, buffer)
                 buffers.append((parameter, struct, buffer))
                 arguments.append(ctypes.c_void_p(buffer.address()))
             elif parameter.kind == 'nvmlDevice_t':
@@ -180,7 +234,7 @@ class Prober:
             elif 'size' in parameter.name.lower() or parameter.name in ('valuesCount',):
                 arguments.append(ctypes.c_uint(ROWS))
             else:
-                arguments.append(ctypes.c_uint(0))
+                arguments.append(ctypes.c_uint(self.numbers.get(parameter.name, 0)))
         return arguments, buffers, extra
 
     def check_unwritten(self, function, kept):

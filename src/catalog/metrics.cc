@@ -819,7 +819,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuTemperatureMarginThreshold,
         .wire = 65,
-        .name = "gpu_temperature_margin_threshold_celsius",
+        .name = "gpu_margin_threshold_celsius",
         .unit = Unit::kCelsius,
         .kind = Kind::kGauge,
         .scope = Scope::kDevice,
@@ -1945,7 +1945,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccVolatileCorrectedAt,
         .wire = 314,
-        .name = "gpu_ecc_volatile_corrected_location_errors_total",
+        .name = "gpu_ecc_at_volatile_corrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -1964,7 +1964,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccVolatileUncorrectedAt,
         .wire = 315,
-        .name = "gpu_ecc_volatile_uncorrected_location_errors_total",
+        .name = "gpu_ecc_at_volatile_uncorrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -1983,7 +1983,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccAggregateCorrectedAt,
         .wire = 316,
-        .name = "gpu_ecc_aggregate_corrected_location_errors_total",
+        .name = "gpu_ecc_at_aggregate_corrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
@@ -2002,7 +2002,7 @@ constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuEccAggregateUncorrectedAt,
         .wire = 317,
-        .name = "gpu_ecc_aggregate_uncorrected_location_errors_total",
+        .name = "gpu_ecc_at_aggregate_uncorrected_total",
         .kind = Kind::kCounter,
         .scope = Scope::kDevice,
         .label = "location",
