@@ -24,6 +24,11 @@ constexpr EventReason kEventReasons[] = {
     {"hw_thermal", 0x40}, {"hw_power_brake", 0x80},     {"display_clock", 0x100},
 };
 
+// What a row with a label becomes under one name that knows no label.
+constexpr std::string_view kFirstOnly = "fan";
+constexpr std::string_view kTotalled = "link";
+bool is_mask(const MetricRow& row) { return row.id == MetricId::kGpuThrottle; }
+
 // Number times factor without the noise of binary fractions: both are whole multiples.
 double scaled(const MetricRow& row, double number, Resolution factor) {
   const std::optional<int64_t> quantum = catalog::quantize(row, number);
@@ -81,11 +86,11 @@ void find_in_one(std::span<const model::Sample> samples, const ForeignFamily& fa
   } else if (!family.label.empty()) {
     const auto sample = std::ranges::find(own, family.label, &model::Sample::label);
     if (sample != own.end()) put({}, sample->value.fresh_number());
-  } else if (row.id == MetricId::kGpuThrottle) {
+  } else if (is_mask(row)) {
     put({}, mask_of(own));
-  } else if (row.label == "fan") {
+  } else if (row.label == kFirstOnly) {
     put({}, first_of(own));
-  } else if (row.label == "link") {
+  } else if (row.label == kTotalled) {
     put({}, sum_of(own));
   } else {
     for (size_t i = 0; i < own.size(); ++i) {
@@ -123,7 +128,17 @@ void find_readings(const Parts& parts, const ForeignFamily& family,
 }
 
 std::string help_of(const ForeignFamily& family) {
-  std::string help(catalog::metric(family.metric).help.en);
+  const MetricRow& row = catalog::metric(family.metric);
+  std::string help(row.help.en);
+  if (!family.label.empty()) {
+    help.append(" Here: ").append(family.label).append(".");
+  } else if (is_mask(row)) {
+    help += " As NVML's bit mask of all reasons.";
+  } else if (row.label == kTotalled) {
+    help += " All of them together.";
+  } else if (row.label == kFirstOnly) {
+    help += " Of the first one.";
+  }
   if (!family.in_words.empty()) help.append(" In ").append(family.in_words).append(".");
   return help;
 }
