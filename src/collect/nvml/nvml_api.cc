@@ -20,11 +20,11 @@ class Binder {
 
   // _v3 is missing in 535.98 alone; before 450.66 there is only the short row.
   void bind_list(ProcessListCall& list, const char* v3, const char* v2, const char* v1) const {
-    bind(list.call, {v3, v2});
-    list.row_bytes = sizeof(ProcessRow);
-    if (list.call != nullptr) return;
-    bind(list.call, {v1});
-    list.row_bytes = sizeof(ProcessRowV1);
+    list.forms[0].row_bytes = list.forms[1].row_bytes = sizeof(ProcessRow);
+    list.forms[2].row_bytes = sizeof(ProcessRowV1);
+    bind(list.forms[0].call, {v3});
+    bind(list.forms[1].call, {v2});
+    bind(list.forms[2].call, {v1});
   }
 
  private:

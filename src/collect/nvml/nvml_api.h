@@ -5,6 +5,7 @@
 // unless both write the same bytes. Plain data; the pointers live as long as the library.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 
@@ -14,10 +15,14 @@ namespace gpusight::collect::nvml {
 
 using SymbolLookup = std::function<void*(const char* name)>;
 
-// A process list and how long the rows are that this call is documented to write.
+// A process list in the forms that libraries have it, newest first, and how long the rows are that
+// each is documented to write.
 struct ProcessListCall {
-  Return (*call)(Handle, unsigned* count, void* rows) = nullptr;
-  size_t row_bytes = 0;
+  struct Form {
+    Return (*call)(Handle, unsigned* count, void* rows) = nullptr;
+    size_t row_bytes = 0;
+  };
+  std::array<Form, 3> forms;
 };
 
 struct NvmlApi {

@@ -107,15 +107,29 @@ void ProcessReader::parse(std::span<const uint8_t> buffer, size_t count, size_t 
   }
 }
 
+// The newest form that the library takes.
 Return ProcessReader::read_list(Conversation& talk, Query query, const ProcessListCall& list,
+                                std::vector<ListedProcess>& rows) {
+  Return code = Return::kFunctionNotFound;
+  for (uint32_t place = 0; place < list.forms.size(); ++place) {
+    const Return answer = read_form(talk, query, place, list.forms[place], rows);
+    if (!is_unsupported(answer)) return answer;
+    if (code == Return::kFunctionNotFound) code = answer;
+  }
+  return code;
+}
+
+Return ProcessReader::read_form(Conversation& talk, Query query, uint32_t place,
+                                const ProcessListCall::Form& form,
                                 std::vector<ListedProcess>& rows) {
   size_t capacity = std::max(buffer_.size() / kLongestRow, kFirstRows);
   for (int attempt = 0;; ++attempt) {
     buffer_.assign(capacity * kLongestRow, kUnwritten);
     auto count = static_cast<unsigned>(capacity);
-    const Return code = talk.ask(query, 0, list.call, &count, static_cast<void*>(buffer_.data()));
+    const Return code =
+        talk.ask(query, place, form.call, &count, static_cast<void*>(buffer_.data()));
     if (code == Return::kSuccess) {
-      parse(buffer_, std::min<size_t>(count, capacity), list.row_bytes, rows, talk.report());
+      parse(buffer_, std::min<size_t>(count, capacity), form.row_bytes, rows, talk.report());
       return code;
     }
     const bool may_retry = attempt + 1 < kMostTries && capacity < kMostRows;

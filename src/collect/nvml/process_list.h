@@ -63,6 +63,8 @@ class ProcessReader {
   struct Gathered;
   Return read_list(Conversation& talk, Query query, const ProcessListCall& list,
                    std::vector<ListedProcess>& rows);
+  Return read_form(Conversation& talk, Query query, uint32_t place,
+                   const ProcessListCall::Form& form, std::vector<ListedProcess>& rows);
   void parse(std::span<const uint8_t> buffer, size_t count, size_t documented,
              std::vector<ListedProcess>& rows, Report& report);
   model::Process finish(const ListedProcess& row, model::ProcessType type, Report& report);
