@@ -147,6 +147,10 @@ void append_info(Renderer& renderer, const std::vector<const model::DeviceSnapsh
   const auto text = [](const std::optional<uint32_t>& number) {
     return number ? std::to_string(*number) : std::string();
   };
+  const auto fact = [](const model::Device& device, std::string_view name) {
+    const std::string* known = model::find_fact(device, name);
+    return known == nullptr ? std::string() : *known;
+  };
   for (const model::DeviceSnapshot* snapshot : devices) {
     const model::Device& d = *snapshot->device;
     std::string& out = renderer.begin_sample("gpu_info{");
@@ -164,6 +168,7 @@ void append_info(Renderer& renderer, const std::vector<const model::DeviceSnapsh
         {"vbios", d.vbios},
         {"parent", d.parent},
         {"profile", d.profile},
+        {"memory_kind", fact(d, "memory_kind")},
         {"gpu_instance", text(d.gpu_instance)},
         {"compute_instance", text(d.compute_instance)},
     };
