@@ -199,6 +199,9 @@ void append_facts(JsonWriter& w, const Device& device) {
   append_optional_integer(w, "gpu_instance", device.gpu_instance);
   append_optional_integer(w, "compute_instance", device.compute_instance);
   append_optional_text(w, "profile", device.profile);
+  w.key("facts").begin_object();
+  for (const auto& [name, text] : device.facts) w.key(name).string(text);
+  w.end_object();
 }
 
 }  // namespace

@@ -229,6 +229,12 @@ std::shared_ptr<const Device> read_facts(const Fields& from) {
   device.gpu_instance = from.small("gpu_instance");
   device.compute_instance = from.small("compute_instance");
   device.profile = from.text("profile");
+  const json& facts = from.member("facts");
+  if (!facts.is_null() && !facts.is_object()) from.fail("facts", "an object of texts");
+  for (const auto& [name, text] : facts.items()) {
+    if (!text.is_string()) continue;
+    device.facts.emplace_back(clean_text(name), clean_text(text.get_ref<const std::string&>()));
+  }
   return std::make_shared<const Device>(std::move(device));
 }
 

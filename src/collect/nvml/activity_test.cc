@@ -76,6 +76,34 @@ TEST_F(NvmlActivity, BoardsThatHaveNoneCostNothing) {
   EXPECT_EQ(fake_.calls("nvmlGpmSampleAlloc"), 0);
 }
 
+// FAULT-015, FAULT-065
+TEST_F(NvmlActivity, OfAnInstanceIsItsOwnUnlessItSharesItsPart) {
+  gpu().has_gpm = true;
+  gpu().mig_mode = 1;
+  gpu().gpm = {{2, 50}};
+  gpu().instances = {{.uuid = "MIG-a", .gpu_instance = 1},
+                     {.uuid = "MIG-b", .gpu_instance = 2},
+                     {.uuid = "MIG-c", .gpu_instance = 2, .compute_instance = 1}};
+  gpu().instance_gpm = {{{1, 2}, 75}, {{1, 3}, 30}, {{2, 2}, 20}};
+  open();
+  fast();
+  slow();
+  EXPECT_EQ(reason(kGpuSmActivity, "MIG-a"), Reason::kWarmingUp);
+  clock_.advance(seconds(10));
+  EXPECT_EQ(slow(), Verdict::kGood);
+  EXPECT_EQ(number(kGpuSmActivity, "", "MIG-a"), 0.75);
+  EXPECT_EQ(number(kGpuSmOccupancy, "", "MIG-a"), 0.3);
+  EXPECT_EQ(value(kGpuSmActivity, "", "MIG-a")->window(), seconds(10));
+  EXPECT_EQ(reason(kGpuTensorActivity, "MIG-a"), Reason::kDriverError);
+  EXPECT_EQ(reason(kGpuSmActivity, "MIG-b"), Reason::kNotSupported);
+  EXPECT_EQ(reason(kGpuSmActivity, "MIG-c"), Reason::kNotSupported);
+  fast();
+  EXPECT_EQ(number(kGpuSmActivity), 0.5);
+  EXPECT_EQ(fake_.gpm_samples, 4);
+  opened_.generation.reset();
+  EXPECT_EQ(fake_.gpm_samples, 0);
+}
+
 // FAULT-053, FAULT-086
 TEST_F(NvmlActivity, WhatTheLibraryAllocatedIsFreedWithTheGeneration) {
   gpu().has_gpm = true;

@@ -108,13 +108,15 @@ std::string scenario(const std::string& board, const std::string& driver,
          "[[process]]\npid = 2900001\nmemory_mib = 1000\nshare = 0.5\n";
 }
 
-class NvmlBoards : public testing::TestWithParam<const char*> {
+class WithSimulation : public testing::Test {
  protected:
   void SetUp() override {
     if (std::string_view(kLibrary).empty()) GTEST_SKIP() << "built without the simulated machine";
     ::unsetenv("GPUSIGHT_SIM_CONTROL");
   }
 };
+
+class NvmlBoards : public WithSimulation, public testing::WithParamInterface<const char*> {};
 
 // FAULT-097, FAULT-074, FAULT-090
 TEST_P(NvmlBoards, AreReadWithDriversOfEveryAgeWithinTheBoundsOfCalls) {
@@ -145,6 +147,36 @@ TEST_P(NvmlBoards, AreReadWithDriversOfEveryAgeWithinTheBoundsOfCalls) {
     EXPECT_EQ(board.processes()[0].memory_bytes.number(), 1000.0 * 1024 * 1024);
     EXPECT_TRUE(board.processes()[0].utilization_ratio.number());
   }
+}
+
+class NvmlBoard : public WithSimulation {};
+
+std::string fact(const SimulatedBoard& board, std::string_view name) {
+  const std::string* known = model::find_fact(board.device(), name);
+  return known == nullptr ? "-" : *known;
+}
+
+TEST_F(NvmlBoard, TellsWhatItIsMadeOf) {
+  SimulatedBoard board(scenario("h100-sxm-80gb", "580.105.08"));
+  EXPECT_EQ(fact(board, "cuda"), "13.0");
+  EXPECT_EQ(fact(board, "nvml"), "13.580.105.08");
+  EXPECT_EQ(fact(board, "architecture"), "hopper");
+  EXPECT_EQ(fact(board, "brand"), "nvidia");
+  EXPECT_EQ(fact(board, "compute_capability"), "9.0");
+  EXPECT_EQ(fact(board, "memory_bus_bits"), "5120");
+  EXPECT_EQ(fact(board, "inforom_image").substr(0, 5), "G520.");
+  EXPECT_EQ(fact(board, "gsp_firmware"), "580.105.08");
+  EXPECT_EQ(fact(board, "memory_kind"), "dedicated");
+}
+
+// FAULT-008
+TEST_F(NvmlBoard, ThatSharesTheHostsMemorySaysSo) {
+  SimulatedBoard board(scenario("gb10", "580.105.08"));
+  board.poll("fast");
+  EXPECT_EQ(fact(board, "memory_kind"), "unified");
+  EXPECT_EQ(board.number(kGpuMemoryTotal), 125829120.0 * 1024);
+  EXPECT_EQ(board.number(kGpuMemoryUsed), 1000.0 * 1024 * 1024);
+  EXPECT_EQ(board.reason(kGpuMemoryReserved), Reason::kNotSupported);
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulation, NvmlBoards, testing::ValuesIn(kBoards), [](const auto& info) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "platform/proc.h"
+
 #include "collect/nvml/field_tables.h"
 
 namespace gpusight::collect::nvml {
@@ -67,7 +69,7 @@ std::vector<Turn> FastLane::turns() {
   std::vector<Turn> turns = {
       read_temperature,
       [this](auto& talk, auto& found) { read_throttle(talk, found); },
-      [this](auto& talk, auto&) { read_processes(talk); },
+      [this](auto& talk, auto& found) { read_processes(talk, found); },
       [this](auto& talk, auto& found) { activity_.read(talk, found); },
       read_margin,
       read_performance_state,
@@ -129,7 +131,7 @@ void FastLane::read_gpu(Conversation& talk) {
   Gathering found(report);
   read_fields(talk, found);
   if (!shared_.gpu.mig_enabled) read_utilization(talk, found, rings_);
-  read_memory(talk, found);
+  if (!shared_.gpu.has_unified_memory) read_memory(talk, found);
   // Half a tick early is on time.
   const Duration pause =
       context_.interval < kTurnEvery ? kTurnEvery - context_.interval / 2 : Duration{};
@@ -226,10 +228,33 @@ void FastLane::read_throttle(Conversation& talk, Gathering& found) {
   found.put(MetricId::kGpuThrottle, {code, 0});
 }
 
-void FastLane::read_processes(Conversation& talk) {
+// Memory that the device shares with the host: as large as that, and used by its processes as they
+// say. One that does not say makes the sum unknown.
+void FastLane::put_unified_memory(Gathering& found, const ProcessList& list) {
+  if (!host_memory_bytes_) {
+    const auto total = platform::read_memory_total(context_.root);
+    if (total.ok()) host_memory_bytes_ = static_cast<double>(*total);
+  }
+  if (host_memory_bytes_) {
+    found.put(MetricId::kGpuMemoryTotal, {Return::kSuccess, *host_memory_bytes_});
+  }
+  const auto* processes = std::get_if<std::vector<model::Process>>(&list);
+  if (processes == nullptr) return;
+  double used = 0;
+  for (const model::Process& process : *processes) {
+    if (process.memory_bytes.is_absent()) {
+      return found.keep(MetricId::kGpuMemoryUsed, process.memory_bytes);
+    }
+    used += *process.memory_bytes.number();
+  }
+  found.put(MetricId::kGpuMemoryUsed, {Return::kSuccess, used});
+}
+
+void FastLane::read_processes(Conversation& talk, Gathering& found) {
   ProcessList list = processes_.read(talk);
   auto* processes = std::get_if<std::vector<model::Process>>(&list);
   if (processes != nullptr && !shared_.gpu.mig_enabled) shares_.read(talk, *processes);
+  if (shared_.gpu.has_unified_memory) put_unified_memory(found, list);
   put_processes(talk.report(), std::move(list));
   has_read_processes_ = true;
 }

@@ -49,8 +49,9 @@ class FastLane final : public Lane {
   void put_power(Gathering& found, const Reading& average, const Reading& instant,
                  const Reading& energy);
   void read_throttle(Conversation& talk, Gathering& found);
-  void read_processes(Conversation& talk);
+  void read_processes(Conversation& talk, Gathering& found);
   void read_processes_in_turns(PollFate& fate, Report& report);
+  void put_unified_memory(Gathering& found, const ProcessList& list);
   void put_processes(Report& report, ProcessList list);
   void read_instance_memory(Instance& instance, PollFate& fate, Report& report);
   void read_instance_processes(Instance& instance, PollFate& fate, Report& report);
@@ -73,6 +74,7 @@ class FastLane final : public Lane {
   FanReader fans_;
   ProcessReader processes_;
   ProcessShareReader shares_;
+  std::optional<double> host_memory_bytes_;  // of a device that has none of its own
   GpmReader activity_;
   Turns turns_;
   bool has_polled_ = false;

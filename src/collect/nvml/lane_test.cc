@@ -96,6 +96,38 @@ TEST_F(NvmlLanes, TheOldMemoryCallIsUsedWhenTheNewOneIsMissingOrRefusesItsVersio
   }
 }
 
+// FAULT-008
+TEST_F(NvmlLanes, ADeviceWithoutMemoryOfItsOwnSharesTheHosts) {
+  write("/proc/meminfo", "MemTotal:       125829120 kB\n");
+  fake_.forced["nvmlDeviceGetMemoryInfo_v2"] = Return::kNotSupported;
+  fake_.forced["nvmlDeviceGetMemoryInfo"] = Return::kNotSupported;
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.compute = {{.pid = 1001, .used_memory = 5'000}, {.pid = 1002, .used_memory = 7'000}};
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "unified");
+  fast();
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
+  EXPECT_EQ(number(MetricId::kGpuMemoryUsed), 12'000);
+  EXPECT_EQ(reason(MetricId::kGpuMemoryFree), Reason::kNotSupported);
+  EXPECT_EQ(number(MetricId::kGpuTemperature), 40);
+  gpu.compute[1].used_memory = kMemoryNotAvailable;  // then nobody knows the sum
+  tick();
+  EXPECT_EQ(reason(MetricId::kGpuMemoryUsed), Reason::kNotSupported);
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
+}
+
+// FAULT-007
+TEST_F(NvmlLanes, TheWindowToTheMemoryIsNoMemory) {
+  fake_.gpus[0].numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "dedicated");
+  fast();
+  slow();
+  EXPECT_EQ(number(MetricId::kGpuBar1Total), 32e9);
+  fast();
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 80e9);
+}
+
 TEST_F(NvmlLanes, WhatTheDriversRingsHoldIsTheMeanWithItsCompanions) {
   open();
   clock_.advance(std::chrono::seconds(1));

@@ -359,6 +359,25 @@ struct GpmMetrics {
 };
 static_assert(offsetof(GpmMetrics, earlier) == 8 && offsetof(GpmMetrics, metrics) == 24);
 
+struct AddressingMode {
+  uint32_t version;
+  uint32_t value;
+};
+static_assert(sizeof(AddressingMode) == 8 && struct_version<AddressingMode>(1) == 0x01000008);
+
+struct PlatformInfo {
+  uint32_t version;
+  uint8_t ib_guid[16];
+  char chassis_serial[16];
+  uint8_t slot;
+  uint8_t tray;
+  uint8_t host;
+  uint8_t peer_type;
+  uint8_t module;
+};
+static_assert(sizeof(PlatformInfo) == 44 && offsetof(PlatformInfo, slot) == 36);
+static_assert(struct_version<PlatformInfo>(2) == 0x0200002C);
+
 enum class PcieDirection : uint32_t { kTransmit = 0, kReceive = 1 };
 
 enum class ClockType : uint32_t { kGraphics = 0, kSm = 1, kMemory = 2, kVideo = 3 };

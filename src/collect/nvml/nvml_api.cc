@@ -59,6 +59,21 @@ void bind_identity(const Binder& b, NvmlApi& api) {
   // The older two write a shorter struct whose members stand at the same places.
   b.bind(api.pci_info,
          {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"});
+  b.bind(api.cuda_version, {"nvmlSystemGetCudaDriverVersion"});
+  b.bind(api.cuda_version_v2, {"nvmlSystemGetCudaDriverVersion_v2"});
+  b.bind(api.brand, {"nvmlDeviceGetBrand"});
+  b.bind(api.compute_capability, {"nvmlDeviceGetCudaComputeCapability"});
+  b.bind(api.board_part, {"nvmlDeviceGetBoardPartNumber"});
+  b.bind(api.inforom_image, {"nvmlDeviceGetInforomImageVersion"});
+  b.bind(api.inforom_version, {"nvmlDeviceGetInforomVersion"});
+  b.bind(api.core_count, {"nvmlDeviceGetNumGpuCores"});
+  b.bind(api.memory_bus_width, {"nvmlDeviceGetMemoryBusWidth"});
+  b.bind(api.board_id, {"nvmlDeviceGetBoardId"});
+  b.bind(api.numa_node, {"nvmlDeviceGetNumaNodeId"});
+  b.bind(api.module_id, {"nvmlDeviceGetModuleId"});
+  b.bind(api.gsp_firmware, {"nvmlDeviceGetGspFirmwareVersion"});
+  b.bind(api.addressing_mode, {"nvmlDeviceGetAddressingMode"});
+  b.bind(api.platform, {"nvmlDeviceGetPlatformInfo"});
   b.bind(api.mig_mode, {"nvmlDeviceGetMigMode"});
   b.bind(api.mig_max_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
   b.bind(api.mig_handle, {"nvmlDeviceGetMigDeviceHandleByIndex"});

@@ -44,6 +44,21 @@ struct NvmlApi {
   Return (*minor)(Handle, unsigned*) = nullptr;
   Return (*architecture)(Handle, unsigned*) = nullptr;
   Return (*pci_info)(Handle, PciInfo*) = nullptr;
+  Return (*cuda_version)(int*) = nullptr;
+  Return (*cuda_version_v2)(int*) = nullptr;
+  Return (*brand)(Handle, unsigned*) = nullptr;
+  Return (*compute_capability)(Handle, int* major, int* minor) = nullptr;
+  Return (*board_part)(Handle, char*, unsigned) = nullptr;
+  Return (*inforom_image)(Handle, char*, unsigned) = nullptr;
+  Return (*inforom_version)(Handle, unsigned object, char*, unsigned) = nullptr;
+  Return (*core_count)(Handle, unsigned*) = nullptr;
+  Return (*memory_bus_width)(Handle, unsigned*) = nullptr;
+  Return (*board_id)(Handle, unsigned*) = nullptr;
+  Return (*numa_node)(Handle, unsigned*) = nullptr;
+  Return (*module_id)(Handle, unsigned*) = nullptr;
+  Return (*gsp_firmware)(Handle, char*) = nullptr;
+  Return (*addressing_mode)(Handle, AddressingMode*) = nullptr;
+  Return (*platform)(Handle, PlatformInfo*) = nullptr;
 
   Return (*mig_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
   Return (*mig_max_devices)(Handle, unsigned*) = nullptr;

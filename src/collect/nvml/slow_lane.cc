@@ -31,8 +31,32 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
       shared_(shared),
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
-            .uuids = {shared.gpu.device.uuid}},
-      readings_(shared) {}
+            .uuids = uuids_of(shared.gpu)},
+      readings_(shared) {
+  const auto driver = parse_driver_version(shared.gpu.device.driver);
+  for (const MigDevice& mig : shared.gpu.instances) {
+    const auto in_the_same =
+        std::ranges::count_if(shared.gpu.instances, [&](const MigDevice& other) {
+          return other.device.gpu_instance == mig.device.gpu_instance;
+        });
+    Instance instance{.uuid = mig.device.uuid};
+    // The driver tells of GPU instances; what several devices share is nobody's own.
+    if (mig.device.gpu_instance && in_the_same == 1) {
+      instance.activity =
+          std::make_unique<GpmReader>(*context.api, driver, *mig.device.gpu_instance);
+    }
+    instances_.push_back(std::move(instance));
+  }
+}
+
+void SlowLane::read_instances(Conversation& gpu) {
+  for (Instance& instance : instances_) {
+    gpu.report().about(instance.uuid);
+    Gathering found(gpu.report());
+    if (instance.activity != nullptr) instance.activity->read(gpu, found);
+    found.finish(gpm_metrics());
+  }
+}
 
 Verdict SlowLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
@@ -42,10 +66,14 @@ Verdict SlowLane::poll(Report& report) {
   const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
   Gathering found(report);
   const bool divided_anew = mig_has_changed(talk, found, fate);
-  readings_.read(talk, found, most_calls - kCallsForNames);
+  readings_.read(talk, found, most_calls - kCallsForNames - 2 * instances_.size());
+  read_instances(talk);
   look_up_names(report, std::max(most_calls, report.calls() + kCallsForNames));
   if (fate.is_over()) {
     give_up(report, gpu.device.uuid, fate, slow_metrics());
+    for (const Instance& instance : instances_) {
+      give_up(report, instance.uuid, fate, gpm_metrics());
+    }
     return fate.verdict();
   }
   if (!divided_anew) return Verdict::kGood;

@@ -69,6 +69,10 @@ void append_info(Exposition& out, const std::vector<const model::DeviceSnapshot*
   const auto number = [](const std::optional<uint32_t>& value) {
     return value ? std::to_string(*value) : std::string();
   };
+  const auto fact = [](const model::Device& device, std::string_view name) {
+    const std::string* known = model::find_fact(device, name);
+    return known == nullptr ? std::string() : *known;
+  };
   for (const model::DeviceSnapshot* snapshot : devices) {
     const model::Device& d = *snapshot->device;
     std::string& text = out.begin_sample("gpu_info{");
@@ -86,6 +90,7 @@ void append_info(Exposition& out, const std::vector<const model::DeviceSnapshot*
         {"vbios", d.vbios},
         {"parent", d.parent},
         {"profile", d.profile},
+        {"memory_kind", fact(d, "memory_kind")},
         {"gpu_instance", number(d.gpu_instance)},
         {"compute_instance", number(d.compute_instance)},
     };
