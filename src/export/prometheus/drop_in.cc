@@ -71,6 +71,14 @@ ForeignFamily family_of(const MetricRow& row, std::string_view name, std::string
   return {.name = name, .metric = row.id, .label = label, .kind = row.kind};
 }
 
+// Not for the moment only, as when a call fails: what is not read there has no reason at all.
+bool never_has(std::span<const model::Sample> samples, MetricId metric) {
+  const model::Value* value = model::find_sample(samples, metric);
+  return value == nullptr ||
+         (value->is_absent() && (value->reason() == model::Reason::kNotSupported ||
+                                 value->reason() == model::Reason::kUnknown));
+}
+
 void find_in_one(std::span<const model::Sample> samples, const ForeignFamily& family,
                  std::vector<ForeignReading>& readings) {
   const MetricRow& row = catalog::metric(family.metric);
@@ -123,6 +131,11 @@ void find_readings(const Parts& parts, const ForeignFamily& family,
   readings.clear();
   for (const model::DeviceSnapshot* part : parts) {
     find_in_one(part->samples, family, readings);
+    if (readings.empty() && family.otherwise && never_has(part->samples, family.metric)) {
+      ForeignFamily other = family;
+      other.metric = *family.otherwise;
+      find_in_one(part->samples, other, readings);
+    }
     if (!readings.empty()) return;
   }
 }

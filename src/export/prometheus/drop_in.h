@@ -35,6 +35,8 @@ struct ForeignFamily {
   catalog::Kind kind = catalog::Kind::kGauge;
   catalog::Resolution factor = {};
   std::string_view in_words = {};  // of a unit that is not ours
+  // Where the device never has the one, the driver's other reading of what the name means.
+  std::optional<catalog::MetricId> otherwise = {};
 };
 
 // Every family that the catalogue names by `theirs`, in its order; kind and unit as they are here.

@@ -35,6 +35,8 @@ using Families = std::vector<ForeignFamily>;
 
 Families in_their_units(Families families) {
   for (ForeignFamily& family : families) {
+    // What boards call their power is an average, or on older ones the moment.
+    if (family.metric == MetricId::kGpuPowerAverage) family.otherwise = MetricId::kGpuPowerInstant;
     if (std::ranges::find(kCountersThere, family.name) != std::end(kCountersThere)) {
       family.kind = Kind::kCounter;
     }

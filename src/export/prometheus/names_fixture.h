@@ -36,7 +36,8 @@ inline model::DeviceSnapshot whole_gpu() {
                     .serial = "1654923009999",
                     .vbios = "96.00.61.00.01",
                     .index = 0,
-                    .minor = 2});
+                    .minor = 2,
+                    .facts = {{"compute_capability", "9.0"}, {"cuda", "13.0"}}});
   const auto add = [&](MetricId metric, double number, std::string label = "") {
     gpu.samples.push_back({metric, std::move(label), fresh_value(number)});
   };

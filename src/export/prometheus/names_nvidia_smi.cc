@@ -18,10 +18,12 @@ using catalog::MetricId;
 using catalog::Unit;
 using Families = std::vector<ForeignFamily>;
 
-// Rows that nvidia-smi has under a second name: power.draw is what power.draw.average became, and
-// device_memory is what dram was called.
+// Rows that nvidia-smi has under a second name: power.draw is the board's average where it has one
+// and the moment on older ones; device_memory is what dram was called.
 constexpr ForeignFamily kSecondNames[] = {
-    {"nvidia_smi_power_draw_watts", MetricId::kGpuPowerAverage},
+    {.name = "nvidia_smi_power_draw_watts",
+     .metric = MetricId::kGpuPowerAverage,
+     .otherwise = MetricId::kGpuPowerInstant},
     {"nvidia_smi_ecc_errors_corrected_volatile_device_memory", MetricId::kGpuEccVolatileCorrectedAt,
      "dram"},
     {"nvidia_smi_ecc_errors_uncorrected_volatile_device_memory",
@@ -56,6 +58,13 @@ constexpr std::string_view kEventReasons = "nvidia_smi_clocks_event_reasons_";
 constexpr std::string_view kThrottleReasons = "nvidia_smi_clocks_throttle_reasons_";
 constexpr std::string_view kReasonCounters = "nvidia_smi_clocks_event_reasons_counters_";
 
+// Where the driver counts bytes itself nobody waits for its window of 20 ms; boards that measure
+// activity then have the rate from there.
+constexpr std::pair<MetricId, MetricId> kOtherwise[] = {
+    {MetricId::kGpuPcieTransmitRate, MetricId::kGpuPcieTransmitMean},
+    {MetricId::kGpuPcieReceiveRate, MetricId::kGpuPcieReceiveMean},
+};
+
 constexpr size_t kMostApps =
     64;  // of one GPU, those with most memory; compute_apps counts them all
 
@@ -64,6 +73,9 @@ Families as_they_print(Families families) {
   for (ForeignFamily& family : families) {
     const bool is_counter = std::ranges::find(kCounters, family.name) != std::end(kCounters);
     family.kind = is_counter ? Kind::kCounter : Kind::kGauge;
+    for (const auto& [metric, otherwise] : kOtherwise) {
+      if (family.metric == metric) family.otherwise = otherwise;
+    }
     // A time whose name has no unit is as nvidia-smi prints it.
     const bool is_time = catalog::metric(family.metric).unit == Unit::kSeconds;
     if (!is_time || family.name.ends_with("_seconds")) continue;
@@ -130,11 +142,15 @@ bool is_listed(const Board& board) {
 
 void append_identity(Writer& out, const std::vector<Board>& boards) {
   out.family("nvidia_smi_gpu_info", Kind::kGauge, "Facts of a GPU; always 1. Join by uuid.");
+  const auto fact = [](const model::Device& device, std::string_view name) -> std::string_view {
+    const std::string* known = model::find_fact(device, name);
+    return known == nullptr ? std::string_view() : *known;
+  };
   for (const Board& board : boards) {
     const model::Device& d = *board.gpu->device;
     // Windows alone has driver models; what is not known is empty.
-    out.sample(labels({{"compute_cap", ""},
-                       {"cuda_version", ""},
+    out.sample(labels({{"compute_cap", fact(d, "compute_capability")},
+                       {"cuda_version", fact(d, "cuda")},
                        {"driver_model_current", "[N/A]"},
                        {"driver_model_pending", "[N/A]"},
                        {"driver_version", d.driver},
@@ -224,23 +240,33 @@ struct App {
   std::optional<double> memory_bytes;  // absent as soon as one part is
 };
 
+// Adds a list; a process on several parts is one, with the memory it has on all of them.
+void add_apps(const model::DeviceSnapshot& list, std::map<int64_t, App>& apps) {
+  for (const model::Process& process : list.processes) {
+    if (process.type == model::ProcessType::kGraphics) continue;
+    const auto memory = process.memory_bytes.fresh_number();
+    const auto [at, is_new] = apps.try_emplace(process.pid, App{&process, memory});
+    if (is_new) continue;
+    App& app = at->second;
+    app.memory_bytes =
+        app.memory_bytes && memory ? std::optional(*app.memory_bytes + *memory) : std::nullopt;
+  }
+}
+
 // By pid; nullopt where a list is missing: a part is no total.
 std::optional<std::map<int64_t, App>> apps_of(const Board& board) {
-  Parts lists = board.mig;
-  // In MIG mode the GPU's own list may be missing, and those of its parts are all there is.
-  if (lists.empty() || board.gpu->processes_known) lists.push_back(board.gpu);
   std::map<int64_t, App> apps;
-  for (const model::DeviceSnapshot* list : lists) {
-    if (!list->processes_known) return std::nullopt;
-    for (const model::Process& process : list->processes) {
-      if (process.type == model::ProcessType::kGraphics) continue;
-      const auto memory = process.memory_bytes.fresh_number();
-      const auto [at, is_new] = apps.try_emplace(process.pid, App{&process, memory});
-      if (is_new) continue;
-      App& app = at->second;
-      app.memory_bytes =
-          app.memory_bytes && memory ? std::optional(*app.memory_bytes + *memory) : std::nullopt;
-    }
+  for (const model::DeviceSnapshot* mig : board.mig) {
+    if (!mig->processes_known) return std::nullopt;
+    add_apps(*mig, apps);
+  }
+  if (board.gpu->processes_known) {
+    // In MIG mode the GPU's own list may repeat those of its parts, or be missing.
+    std::map<int64_t, App> own;
+    add_apps(*board.gpu, own);
+    apps.merge(own);
+  } else if (board.mig.empty()) {
+    return std::nullopt;
   }
   return apps;
 }

@@ -152,7 +152,7 @@ TEST(NvidiaSmiNames, TheTextIsTheGoldenOne) {
 
 TEST(NvidiaSmiNames, TheFactsOfAGpuStandInAlphabeticalOrder) {
   EXPECT_THAT(text_by(kNames, names_machine()),
-              HasSubstr("\nnvidia_smi_gpu_info{compute_cap=\"\",cuda_version=\"\","
+              HasSubstr("\nnvidia_smi_gpu_info{compute_cap=\"9.0\",cuda_version=\"13.0\","
                         "driver_model_current=\"[N/A]\",driver_model_pending=\"[N/A]\","
                         "driver_version=\"580.105.08\",index=\"0\",name=\"NVIDIA H100 80GB HBM3\","
                         "pci_bus_id=\"00000000:3B:00.0\",pci_sub_device_id=\"\","
@@ -240,6 +240,41 @@ TEST(NvidiaSmiNames, CallersSeeTheProcessesThatTheyMaySee) {
   EXPECT_EQ(families.at("nvidia_smi_compute_app_used_memory_bytes").samples[0].number, 34000000000);
   families = read_machine(names_machine(), {.role = model::Role::kAdmin});
   EXPECT_EQ(families.at("nvidia_smi_compute_app_info").samples.size(), 2u);
+}
+
+TEST(NvidiaSmiNames, AProcessThatTheGpuAndItsMigDevicesListIsCountedOnce) {
+  model::Snapshot s = names_machine();
+  s.devices[1].processes_known = true;
+  s.devices[1].processes = {process_of(4801, 1001, "serve", 800000000)};
+  s.devices[3].processes = {process_of(4801, 1001, "serve", 100000000)};  // on a second part
+  const auto families = read_machine(s, {.role = model::Role::kAdmin});
+  const auto& memory = families.at("nvidia_smi_compute_app_used_memory_bytes").samples;
+  ASSERT_EQ(memory.size(), 2u);
+  EXPECT_EQ(memory[1].number, 900000000);
+  EXPECT_EQ(families.at("nvidia_smi_compute_apps").samples[1].number, 1);
+}
+
+TEST(NvidiaSmiNames, PowerIsTheMomentOnlyOnBoardsThatNeverHaveAnAverage) {
+  model::Snapshot s = names_machine();
+  s.devices.resize(1);
+  model::Samples& samples = s.devices[0].samples;
+  samples = {{MetricId::kGpuPowerAverage, "", Value::absent(Reason::kNotSupported)},
+             {MetricId::kGpuPowerInstant, "", fresh_value(70.5)}};
+  EXPECT_EQ(read_machine(s).at("nvidia_smi_power_draw_watts").samples[0].number, 70.5);
+  EXPECT_FALSE(read_machine(s).contains("nvidia_smi_power_draw_average_watts"));
+  samples[0].value = Value::absent(Reason::kDriverError);
+  EXPECT_FALSE(read_machine(s).contains("nvidia_smi_power_draw_watts"));
+}
+
+TEST(NvidiaSmiNames, PcieThroughputComesFromActivityWhereTheDriversWindowIsNotReadFor) {
+  model::Snapshot s = names_machine();
+  s.devices.resize(1);
+  s.devices[0].samples = {{MetricId::kGpuPcieTransmitRate, "", Value::absent(Reason::kUnknown)},
+                          {MetricId::kGpuPcieTransmitMean, "", fresh_value(3000000)}};
+  constexpr auto kFamily = "nvidia_smi_pcie_throughput_tx_bytes_per_second";
+  EXPECT_EQ(read_machine(s).at(kFamily).samples[0].number, 3000000);
+  s.devices[0].samples[0].value = fresh_value(2000000);
+  EXPECT_EQ(read_machine(s).at(kFamily).samples[0].number, 2000000);
 }
 
 // FAULT-006
