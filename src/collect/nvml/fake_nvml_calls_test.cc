@@ -561,6 +561,7 @@ constexpr char kDisplayMode[] = "nvmlDeviceGetDisplayMode";
 constexpr char kDisplayActive[] = "nvmlDeviceGetDisplayActive";
 constexpr char kAccounting[] = "nvmlDeviceGetAccountingMode";
 constexpr char kVirtualization[] = "nvmlDeviceGetVirtualizationMode";
+constexpr char kEventTypes[] = "nvmlDeviceGetSupportedEventTypes";
 constexpr char kPowerSource[] = "nvmlDeviceGetPowerSource";
 constexpr char kLimitName[] = "nvmlDeviceGetEnforcedPowerLimit";
 constexpr char kGenName[] = "nvmlDeviceGetCurrPcieLinkGeneration";
@@ -651,6 +652,7 @@ const std::map<std::string, void*>& FakeNvml::functions() {
       {kDisplayActive, address(numbers<kDisplayActive, unsigned>)},
       {kAccounting, address(numbers<kAccounting, unsigned>)},
       {kVirtualization, address(numbers<kVirtualization, unsigned>)},
+      {kEventTypes, address(numbers<kEventTypes, unsigned long long>)},
       {kPowerSource, address(numbers<kPowerSource, unsigned>)},
       {"nvmlDeviceGetClockInfo", address(clock)},
       {"nvmlDeviceGetMaxClockInfo", address(max_clock)},

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "collect/nvml/conversation.h"
 #include "collect/nvml/driver_clock.h"
 #include "collect/nvml/enumerate.h"
+#include "collect/nvml/nvrm_messages.h"
 #include "collect/nvml/process_list.h"
 #include "collect/nvml/sample_rings.h"
 
@@ -34,6 +36,7 @@ struct LaneContext {
   const Clock* clock = nullptr;
   platform::RootFs root;
   Duration interval{};
+  std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
 };
 
 // Rings are drained by the fast lane up to this tick; beyond, a lane of its own does it.

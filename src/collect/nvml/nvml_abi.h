@@ -416,8 +416,20 @@ static_assert(sizeof(EventData) == 32 && offsetof(EventData, type) == 8);
 static_assert(offsetof(EventData, data) == 16 && offsetof(EventData, gpu_instance) == 24);
 static_assert(offsetof(EventData, compute_instance) == 28);
 
+inline constexpr uint64_t kEventSingleBit = 0x1;
+inline constexpr uint64_t kEventDoubleBit = 0x2;
+inline constexpr uint64_t kEventPerformanceState = 0x4;
 inline constexpr uint64_t kEventXid = 0x8;
+inline constexpr uint64_t kEventClock = 0x10;
+inline constexpr uint64_t kEventPowerSource = 0x80;
 inline constexpr uint64_t kEventMigChange = 0x100;
+inline constexpr uint64_t kEventSingleBitStorm = 0x200;
+inline constexpr uint64_t kEventRetirement = 0x400;
+inline constexpr uint64_t kEventRetirementFailure = 0x800;
+inline constexpr uint64_t kEventPoison = 0x1000;
+inline constexpr uint64_t kEventFatalPoison = 0x2000;
+inline constexpr uint64_t kEventUnavailable = 0x4000;
+inline constexpr uint64_t kEventRecoveryAction = 0x8000;
 
 // Why clocks are not at their highest.
 inline constexpr uint64_t kReasonIdle = 0x1;

@@ -38,6 +38,7 @@ void bind_system(const Binder& b, NvmlApi& api) {
   b.bind(api.nvml_version, {"nvmlSystemGetNVMLVersion"});
   b.bind(api.process_name, {"nvmlSystemGetProcessName"});
   b.bind(api.sim_scenario, {"gpusight_sim_scenario"});
+  b.bind(api.supported_events, {"nvmlDeviceGetSupportedEventTypes"});
   b.bind(api.event_set_create, {"nvmlEventSetCreate"});
   b.bind(api.event_set_free, {"nvmlEventSetFree"});
   b.bind(api.register_events, {"nvmlDeviceRegisterEvents"});

@@ -140,6 +140,7 @@ struct NvmlApi {
   Return (*gpm_instance_sample)(Handle gpu, unsigned gpu_instance, GpmSample) = nullptr;
   Return (*gpm_metrics)(GpmMetrics*) = nullptr;
 
+  Return (*supported_events)(Handle, unsigned long long*) = nullptr;
   Return (*event_set_create)(EventSet*) = nullptr;
   Return (*event_set_free)(EventSet) = nullptr;
   Return (*register_events)(Handle, unsigned long long, EventSet) = nullptr;

@@ -51,7 +51,9 @@ std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
 NvmlSource::NvmlSource(SourceOptions options, Environment environment)
     : options_(std::move(options)),
       environment_(std::move(environment)),
-      sleep_(options_.root, *options_.clock) {}
+      sleep_(options_.root, *options_.clock) {
+  nvrm_->open(options_.root);  // what is logged before the driver is opened counts as well
+}
 
 std::span<const MetricId> NvmlSource::declares() const { return declared(); }
 
@@ -126,8 +128,9 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
   set_untouched(bus.asleep, found.lost);
   Opened result{.status = status_of(*library, found), .untouched = untouched_};
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
-  const LaneContext context{
+  LaneContext context{
       .clock = options_.clock, .root = options_.root, .interval = options_.interval};
+  if (on_this_bus && nvrm_->open(options_.root)) context.nvrm = nvrm_;
   result.generation = std::make_unique<NvmlGeneration>(std::move(session), std::move(found.gpus),
                                                        context, known_, meter);
   return result;
