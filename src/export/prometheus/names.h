@@ -1,5 +1,5 @@
 // Readings under the names, labels, units and types of other exporters, for dashboards and rules
-// that were made for them. docs/reference/names.md says what is left out and why.
+// that were made for them. docs/how-to/other-exporters.md says what is left out and why.
 //
 // Nothing is derived or made up: a family is there where the driver gave what it means. `outdated`
 // (see render.h) leaves no reading. Only NVIDIA's devices have such names.

@@ -188,18 +188,23 @@ std::string name_by_driver(const ForeignFamily& family, const std::vector<Board>
 }
 
 void append_gpu_families(Writer& out, const std::vector<Board>& boards) {
+  std::vector<std::string> uuids;
+  for (const Board& board : boards)
+    uuids.push_back(labels({{"uuid", uuid_of(*board.gpu->device)}}));
   std::vector<ForeignReading> readings;
   for (const ForeignFamily& family : gpu_families()) {
     out.family(name_by_driver(family, boards), family.kind, help_of(family));
     const std::string_view label = catalog::metric(family.metric).label;
-    for (const Board& board : boards) {
-      find_readings({board.gpu}, family, readings);
-      const std::string uuid = uuid_of(*board.gpu->device);
+    for (size_t i = 0; i < boards.size(); ++i) {
+      find_readings({boards[i].gpu}, family, readings);
       for (const ForeignReading& reading : readings) {
+        if (reading.label.empty()) {
+          out.sample(uuids[i], reading.number);
+          continue;
+        }
         // "uuid" comes before "xid", the one label that is kept.
-        out.sample(reading.label.empty() ? labels({{"uuid", uuid}})
-                                         : labels({{"uuid", uuid}, {label, reading.label}}),
-                   reading.number);
+        const std::string uuid = uuid_of(*boards[i].gpu->device);
+        out.sample(labels({{"uuid", uuid}, {label, reading.label}}), reading.number);
       }
     }
   }
