@@ -74,7 +74,7 @@ nvmlReturn_t Call::enter_device(nvmlDevice_t device, Takes takes) {
   if (known) {
     target_ = *target;
     has_gpu_ = true;
-    model_.emplace(scenario(), target_.gpu);
+    model_.emplace(scenario(), target_.gpu, plan_->conditions);
   }
   if (const nvmlReturn_t code = delays_and_returns(Faults::kAll); code != NVML_SUCCESS) return code;
   if (!known || target_.generation != (library().generation() & 0xFFFFF)) {
@@ -115,7 +115,7 @@ nvmlReturn_t Call::delays_and_returns(Faults which) {
 nvmlReturn_t Call::concern(std::size_t gpu) {
   target_.gpu = gpu;
   has_gpu_ = true;
-  model_.emplace(scenario(), gpu);
+  model_.emplace(scenario(), gpu, plan_->conditions);
   if (const nvmlReturn_t code = delays_and_returns(Faults::kOfThisGpu); code != NVML_SUCCESS) {
     return code;
   }
@@ -162,6 +162,11 @@ bool Call::lost(std::size_t gpu) const {
     if (one.fault.after_reinit && library().session_begin() < one.fault.until) return true;
   }
   return false;
+}
+
+nvmlReturn_t Call::version_mismatch() const {
+  return driver_older_than("520") ? NVML_ERROR_INVALID_ARGUMENT
+                                  : NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 }
 
 bool Call::driver_older_than(std::string_view version) const {

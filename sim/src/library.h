@@ -45,6 +45,7 @@ struct Plan {
   std::shared_ptr<const Scenario> scenario;
   std::uint64_t driver_key = 0;
   std::vector<LiveFault> faults;
+  std::vector<Fault> conditions;  // those of the faults that the model makes figures of
   std::optional<double> frozen_at;
   double offset_seconds = 0;
 };
@@ -57,6 +58,7 @@ struct Target {
 };
 
 struct EventSet;
+struct GpmSample;
 
 class Library {
  public:
@@ -90,6 +92,7 @@ class Library {
   // Event sets; ids are the opaque handles.
   std::mutex& events_mutex() { return events_mutex_; }
   std::vector<std::shared_ptr<EventSet>>& event_sets() { return event_sets_; }
+  std::vector<std::shared_ptr<GpmSample>>& gpm_samples() { return gpm_samples_; }
 
   std::string scenario_name();
 
@@ -123,6 +126,7 @@ class Library {
   std::mutex serial_;
   std::mutex events_mutex_;
   std::vector<std::shared_ptr<EventSet>> event_sets_;
+  std::vector<std::shared_ptr<GpmSample>> gpm_samples_;
 };
 
 Library& library();

@@ -9,7 +9,7 @@ Written without the simulation's sources at hand, so that it reads the library a
 import ctypes
 import sys
 
-SUCCESS, NOT_SUPPORTED, NOT_FOUND, INSUFFICIENT_SIZE = 0, 3, 6, 7
+SUCCESS, INVALID_ARGUMENT, NOT_SUPPORTED, NOT_FOUND, INSUFFICIENT_SIZE, FUNCTION_NOT_FOUND = 0, 2, 3, 6, 7, 13
 UINT, ULONG = ctypes.c_uint, ctypes.c_ulonglong
 
 
@@ -78,26 +78,46 @@ class Client:
         return buffer.value.decode('utf-8') if code == SUCCESS else None
 
     def check_memory(self, device):
+        """The memory, or None where it is the host's."""
         old, new = Memory(), MemoryV2()
         new.version = ctypes.sizeof(MemoryV2) | 2 << 24
-        self.call('nvmlDeviceGetMemoryInfo', device, ctypes.byref(old))
-        self.call('nvmlDeviceGetMemoryInfo_v2', device, ctypes.byref(new))
+        code = self.call('nvmlDeviceGetMemoryInfo', device, ctypes.byref(old),
+                         allowed=(SUCCESS, NOT_SUPPORTED))
+        newer = self.call('nvmlDeviceGetMemoryInfo_v2', device, ctypes.byref(new),
+                          allowed=(code, FUNCTION_NOT_FOUND))
+        if code != SUCCESS:
+            return None
         self.check(old.total == old.used + old.free, 'memory: total is not used + free')
+        if newer == FUNCTION_NOT_FOUND:
+            return old
         self.check(new.total == new.reserved + new.used + new.free,
                    'memory v2: total is not reserved + used + free')
         self.check(old.total == new.total, 'the two memory calls disagree about the total')
         return new
 
+    def process_call(self, device):
+        """The newest list whose rows have 24 bytes with every driver that has it."""
+        version = self.text('nvmlSystemGetDriverVersion', size=80)
+        long_rows = version.startswith('535.') and int(version.split('.')[1]) < 104
+        if not long_rows:
+            count = UINT(0)
+            code = self.call('nvmlDeviceGetComputeRunningProcesses_v3', device,
+                             ctypes.byref(count), None,
+                             allowed=(SUCCESS, INSUFFICIENT_SIZE, FUNCTION_NOT_FOUND))
+            if code != FUNCTION_NOT_FOUND:
+                return 'nvmlDeviceGetComputeRunningProcesses_v3'
+        return 'nvmlDeviceGetComputeRunningProcesses_v2'
+
     def check_processes(self, device, memory):
-        count = UINT(0)
-        self.call('nvmlDeviceGetComputeRunningProcesses_v3', device, ctypes.byref(count), None,
-                  allowed=(SUCCESS, INSUFFICIENT_SIZE))
+        call, count = self.process_call(device), UINT(0)
+        self.call(call, device, ctypes.byref(count), None, allowed=(SUCCESS, INSUFFICIENT_SIZE))
         rows = (Process * (count.value + 8))()
         count.value = len(rows)
-        self.call('nvmlDeviceGetComputeRunningProcesses_v3', device, ctypes.byref(count), rows)
+        self.call(call, device, ctypes.byref(count), rows)
         for row in rows[:count.value]:
             self.check(0 < row.pid < 4194304, f'PID {row.pid} cannot be')
-            self.check(row.usedGpuMemory <= memory.total, f'PID {row.pid} uses more than there is')
+            self.check(memory is None or row.usedGpuMemory <= memory.total,
+                       f'PID {row.pid} uses more than there is')
             name = self.text('nvmlSystemGetProcessName', row.pid, size=256)
             self.check(bool(name), f'PID {row.pid} has no name')
         return count.value
@@ -123,9 +143,8 @@ class Client:
             value.fieldId = number
         self.call('nvmlDeviceGetFieldValues', device, len(wanted), values)
         for value in values:
-            self.check(value.nvmlReturn in (SUCCESS, NOT_SUPPORTED),
+            self.check(value.nvmlReturn in (SUCCESS, NOT_SUPPORTED, INVALID_ARGUMENT),
                        f'field {value.fieldId} answered {value.nvmlReturn}')
-        return values[4].value.uiVal
 
     def check_instances(self, device):
         found = []
@@ -157,13 +176,15 @@ class Client:
         self.check(busy.gpu <= 100 and busy.memory <= 100, 'utilisation above 100 %')
         self.check_ring(device, 0, 2000000)
         self.check_ring(device, 1, 100)
-        watts = self.check_fields(device) / 1000
+        self.check_fields(device)
+        watts = self.number('nvmlDeviceGetPowerUsage', device) / 1000
         celsius = self.number('nvmlDeviceGetTemperature', device, 0)
         processes = self.check_processes(device, memory)
         instances = self.check_instances(device)
+        held = f'{memory.used >> 20:6d}/{memory.total >> 20} MiB' if memory else 'of the host'
         share = f'{busy.gpu:3d} %' if code == SUCCESS else '  n/a'
         print(f'{index}  {self.text("nvmlDeviceGetName", device):26s} {pci.busId.decode()}  {share}  '
-              f'{memory.used >> 20:6d}/{memory.total >> 20} MiB  {watts:6.1f} W  {celsius} C  '
+              f'{held}  {watts:6.1f} W  {celsius} C  '
               f'{processes} processes  {len(instances)} instances')
 
     def run(self):

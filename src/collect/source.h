@@ -65,6 +65,8 @@ class Report {
   void absent(catalog::MetricId metric, model::Reason reason, std::string_view label = {});
   // What set() or absent() just put about this subject.
   const model::Value& newest() const { return subjects_[current_].samples.back().value; }
+  // All that was put about this subject.
+  std::span<const model::Sample> samples() const { return subjects_[current_].samples; }
   // A reading of an earlier poll that still counts, for what is read in turns. It keeps its age.
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
   void processes(std::vector<model::Process> processes);
@@ -76,6 +78,7 @@ class Report {
   void count_implausible() { ++implausible_; }
 
   MonoTime now() const { return clock_.mono(); }
+  WallTime wall() const { return clock_.wall(); }
   // A number wrapped as a fresh Value without a catalogue row (process memory).
   model::Value fresh(double number, Duration window = {}) const;
 

@@ -48,8 +48,13 @@ void append_process(JsonWriter& w, const Process& process) {
   w.key("start_ticks").integer(static_cast<int64_t>(process.start_ticks));
   w.key("type").string(process_type_key(process.type)).key("memory_bytes");
   append_number_or_null(w, process.memory_bytes.number());
-  w.key("utilization_ratio");
-  append_number_or_null(w, process.utilization_ratio.number());
+  const std::pair<std::string_view, const Value*> shares[] = {
+      {"utilization_ratio", &process.utilization_ratio},
+      {"memory_utilization_ratio", &process.memory_utilization_ratio},
+      {"encoder_utilization_ratio", &process.encoder_utilization_ratio},
+      {"decoder_utilization_ratio", &process.decoder_utilization_ratio},
+  };
+  for (const auto& [key, share] : shares) append_number_or_null(w.key(key), share->number());
   w.key("gpu_instance");
   append_integer_or_null(w, process.gpu_instance);
   w.key("compute_instance");
@@ -194,6 +199,9 @@ void append_facts(JsonWriter& w, const Device& device) {
   append_optional_integer(w, "gpu_instance", device.gpu_instance);
   append_optional_integer(w, "compute_instance", device.compute_instance);
   append_optional_text(w, "profile", device.profile);
+  w.key("facts").begin_object();
+  for (const auto& [name, text] : device.facts) w.key(name).string(text);
+  w.end_object();
 }
 
 }  // namespace

@@ -164,9 +164,14 @@ Process read_process(const Fields& from) {
   const auto memory = from.whole("memory_bytes", kMostBytes);
   process.memory_bytes = memory ? Value::fresh(static_cast<double>(*memory), {}, {}, 0)
                                 : Value::absent(Reason::kUnknown);
-  const auto share = from.number("utilization_ratio", 0, 1);
-  process.utilization_ratio =
-      share ? Value::fresh(*share, {}, {}, 0) : Value::absent(Reason::kUnknown);
+  const auto share = [&](const char* key) {
+    const auto number = from.number(key, 0, 1);
+    return number ? Value::fresh(*number, {}, {}, 0) : Value::absent(Reason::kUnknown);
+  };
+  process.utilization_ratio = share("utilization_ratio");
+  process.memory_utilization_ratio = share("memory_utilization_ratio");
+  process.encoder_utilization_ratio = share("encoder_utilization_ratio");
+  process.decoder_utilization_ratio = share("decoder_utilization_ratio");
   process.gpu_instance = from.small("gpu_instance");
   process.compute_instance = from.small("compute_instance");
   process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
@@ -224,6 +229,12 @@ std::shared_ptr<const Device> read_facts(const Fields& from) {
   device.gpu_instance = from.small("gpu_instance");
   device.compute_instance = from.small("compute_instance");
   device.profile = from.text("profile");
+  const json& facts = from.member("facts");
+  if (!facts.is_null() && !facts.is_object()) from.fail("facts", "an object of texts");
+  for (const auto& [name, text] : facts.items()) {
+    if (!text.is_string()) continue;
+    device.facts.emplace_back(clean_text(name), clean_text(text.get_ref<const std::string&>()));
+  }
   return std::make_shared<const Device>(std::move(device));
 }
 

@@ -311,7 +311,15 @@ void Board::count_event(const model::Event& event) {
   const auto counter = catalog::event_kind(event.kind).counter;
   if (!counter) return;
   const auto at = devices_.find(event.uuid);
-  if (at != devices_.end()) ++at->second.event_counts[*counter];
+  if (at == devices_.end()) return;
+  ++at->second.event_counts[*counter];
+  if (event.kind != EventKind::kXid) return;
+  at->second.last_xid = event.code;
+  auto& xids = at->second.xids;
+  if (xids.size() >= kMostXids && !xids.contains(event.code)) return;
+  SeenXid& seen = xids[event.code];
+  ++seen.count;
+  seen.at = event.wall;
 }
 
 void Board::emit(EventKind kind, const std::string& uuid, std::vector<std::string> arguments,

@@ -19,6 +19,10 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
     gpus_.push_back(std::move(shared));
   }
   std::unique_ptr<DriverEvents> events = DriverEvents::create(opening_, *context.api, gpus_);
+  const bool has_log = context.nvrm != nullptr && context.nvrm->is_open();
+  if (has_log) {
+    for (const auto& gpu : gpus_) gpu->no_events.reset();  // the log tells of them
+  }
   for (const auto& gpu : gpus_) {
     lanes_.push_back(
         std::make_unique<FastLane>(context, *gpu, lanes_.empty() ? &opening_ : nullptr));
@@ -27,7 +31,7 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
       lanes_.push_back(std::make_unique<RingLane>(context, *gpu));
     }
   }
-  if (events != nullptr) {
+  if (events != nullptr || has_log) {
     lanes_.push_back(std::make_unique<EventLane>(context, gpus_, std::move(events)));
   }
 }
