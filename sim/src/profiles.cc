@@ -74,6 +74,7 @@ void read_power(TomlReader& table, Board& b) {
   b.min_limit_watts = table.number("min_limit_watts", b.min_limit_watts, 0, kMost);
   b.default_limit_watts = table.number("default_limit_watts", b.default_limit_watts, 0, kMost);
   b.max_limit_watts = table.number("max_limit_watts", b.max_limit_watts, 0, kMost);
+  b.power_reading = table.boolean("power_reading", b.power_reading);
   b.average_power = table.boolean("average_power", b.average_power);
   b.memory_watts = table.number("memory_watts", b.memory_watts, 0, kMost);
   b.has_battery = table.boolean("battery", b.has_battery);

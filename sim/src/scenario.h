@@ -109,6 +109,7 @@ struct GpuSpec {
   unsigned minor = 0;
   unsigned pci_domain = 0;
   unsigned pci_bus = 0;
+  unsigned pci_device = 0;
   unsigned numa_node = 0;
   std::size_t workload = 0;  // position in Scenario::workloads
   double offset_seconds = 0;

@@ -18,7 +18,7 @@ std::string hex(unsigned value, int digits) {
 
 std::string address(const GpuSpec& gpu) {
   char text[32];
-  std::snprintf(text, sizeof text, "%04x:%02x:00.0", gpu.pci_domain, gpu.pci_bus);
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", gpu.pci_domain, gpu.pci_bus, gpu.pci_device);
   return text;
 }
 
@@ -31,8 +31,9 @@ std::string link_speed(unsigned generation) {
 
 void write_power(const GpuSpec& gpu, double at, const std::string& folder, TreeWriter& out) {
   const bool asleep = gpu.runtime_status == "suspended";
-  // Boards with a display may sleep; servers' stay on.
-  const bool may_sleep = gpu.board->has_display || asleep;
+  // Boards that drive a display may sleep; servers' stay on.
+  constexpr unsigned kDisplayController = 0x030000;
+  const bool may_sleep = gpu.board->pci_class == kDisplayController || asleep;
   const auto milliseconds = static_cast<long long>(std::max(0.0, at) * 1000);
   out.line(folder + "power/runtime_status", gpu.runtime_status);
   out.line(folder + "power/control", may_sleep ? "auto" : "on");
