@@ -98,6 +98,7 @@ bool Call::concerned(const LiveFault& one, Faults which) const {
 }
 
 nvmlReturn_t Call::delays_and_returns(Faults which) {
+  if (which == Faults::kAll && plan_->latency_seconds > 0) pause(plan_->latency_seconds, nullptr);
   for (const LiveFault& one : plan_->faults) {
     if (!concerned(one, which)) continue;
     if (one.fault.kind == FaultKind::kLatency) pause(one.fault.seconds, nullptr);

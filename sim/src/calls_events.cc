@@ -79,7 +79,8 @@ std::vector<Occurrence> occurrences(const Plan& plan, const Registration& wanted
   for (const LiveFault& one : plan.faults) {
     if (!one.hits_gpu(wanted.gpu)) continue;
     const double at = std::isinf(one.fault.at) ? 0 : one.fault.at;
-    if (one.fault.kind == FaultKind::kXid) {
+    const bool silent = one.fault.what == static_cast<unsigned>(XidWhere::kKernelLog);
+    if (one.fault.kind == FaultKind::kXid && !silent) {
       all.push_back(
           {key_of(one, at, wanted.gpu), nvmlEventTypeXidCriticalError, one.fault.code, at});
     }

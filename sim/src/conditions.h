@@ -44,6 +44,9 @@ enum class PcieCounter : unsigned {
 };
 enum class BadSamples : unsigned { kGarbage, kFuture, kStale };
 
+// Where a kXid shows: some never come as events.
+enum class XidWhere : unsigned { kBoth, kEvent, kKernelLog };
+
 // Whether a kind counts something that stays counted.
 bool is_counter(FaultKind kind);
 bool is_condition(FaultKind kind);

@@ -183,6 +183,8 @@ void read_by_kind(TomlReader& table, Fault& fault) {
       return;
     case FaultKind::kXid:
       fault.code = static_cast<unsigned>(table.integer("code", 31, 1, 65535));
+      fault.what = static_cast<unsigned>(table.choice("where", 0, {"both", "event", "kernel_log"}));
+      fault.pid = static_cast<unsigned>(table.integer("pid", 0, 0, 4294967295LL));
       return;
     case FaultKind::kIndexOrder: return;
     default: return read_condition(table, fault);

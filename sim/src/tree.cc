@@ -60,13 +60,13 @@ void write_gpu(const GpuModel& model, double at, TreeWriter& out) {
   out.line(folder + "enable", "1");
   out.line(folder + "current_link_speed", link_speed(model.pcie_generation(at)));
   out.line(folder + "max_link_speed", link_speed(board.pcie_generation));
-  out.line(folder + "current_link_width", std::to_string(board.pcie_width));
+  out.line(folder + "current_link_width", std::to_string(model.pcie_width(at)));
   out.line(folder + "max_link_width", std::to_string(board.pcie_width));
   write_power(gpu, at, folder, out);
   out.link(folder + "driver", "../../drivers/nvidia");
   out.link("sys/bus/pci/drivers/nvidia/" + bdf, "../../devices/" + bdf);
   out.put("proc/driver/nvidia/gpus/" + bdf + "/information",
-          "Model: \t\t " + gpu.name + "\nIRQ:   \t\t " + std::to_string(60 + gpu.minor) +
+          "Model: \t\t " + gpu.name + "\nIRQ:   \t\t " + std::to_string(first_irq() + gpu.minor) +
               "\nGPU UUID: \t " + gpu.uuid + "\nVideo BIOS: \t " + board.vbios +
               "\nBus Type: \t PCIe\nBus Location: \t " + bdf + "\nDevice Minor: \t " +
               std::to_string(gpu.minor) + "\n");
@@ -106,6 +106,7 @@ std::string write_tree(const Scenario& scenario, const std::filesystem::path& ro
   }
   write_host(scenario, at, out);
   write_processes(scenario, at, out);
+  write_kernel_log(scenario, at, out);
   return out.error();
 }
 

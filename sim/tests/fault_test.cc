@@ -345,5 +345,43 @@ TEST_F(FaultTest, CountsAreWrittenPerFunctionAndGpu) {
   EXPECT_NE(text.find("open-sessions\t-\t1\n"), std::string::npos) << text;
 }
 
+// FAULT-083, FAULT-084
+TEST_F(FaultTest, EveryCallTakesAsLongAsTheEnvironmentSays) {
+  setenv("GPUSIGHT_SIM_LATENCY", "2000", 1);
+  ASSERT_EQ(init(kRunning), NVML_SUCCESS);
+  unsetenv("GPUSIGHT_SIM_LATENCY");
+  const nvmlDevice_t device = gpu(0);
+  const auto begin = steady_clock::now();
+  for (int i = 0; i < 10; ++i) power(device);
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(20));
+}
+
+// FAULT-081
+TEST_F(FaultTest, CallsAreCountedByGpu) {
+  ASSERT_EQ(init(kRunning), NVML_SUCCESS);
+  const nvmlDevice_t first = gpu(0);
+  const nvmlDevice_t second = gpu(1);
+  get<void()>("gpusight_sim_reset_counts")();
+  for (int i = 0; i < 5; ++i) power(first);
+  power(second);
+  const auto about = get<unsigned long long(unsigned)>("gpusight_sim_gpu_calls");
+  EXPECT_EQ(about(0), 5U);
+  EXPECT_EQ(about(1), 1U);
+  EXPECT_EQ(about(2), 0U);
+  EXPECT_EQ(about(1000), 0U);
+}
+
+// FAULT-013
+TEST_F(FaultTest, SomeXidsAreInTheKernelsLogOnly) {
+  ASSERT_EQ(init(std::string(kRunning) +
+                 "[[fault]]\nkind = \"xid\"\ncode = 119\nwhere = \"kernel_log\"\nat = 0.1\n"),
+            NVML_SUCCESS);
+  nvmlEventSet_t set = nullptr;
+  ASSERT_EQ(call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  ASSERT_EQ(call("nvmlDeviceRegisterEvents", gpu(0), 8ULL, set), NVML_SUCCESS);
+  nvmlEventData_t data{};
+  EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 300U), NVML_ERROR_TIMEOUT);
+}
+
 }  // namespace
 }  // namespace gpusight::sim

@@ -87,8 +87,7 @@ TEST(Scenario, MistakesNameFileLineKeyAndASuggestion) {
   EXPECT_EQ(error_of("[[gpu]]\nboard = \"rtx-4090\"\n[[fault]]\nkind = \"gpu_lost\"\ngpu = 3\n"),
             "lab.toml:5: fault[0].gpu: a GPU from 0 to 0, a list of them or \"all\" is wanted");
   EXPECT_NE(error_of("seed = [\n").find("lab.toml:"), std::string::npos);
-  EXPECT_NE(load_scenario("/no/such/file").error.find("a100-mig, accounting, "),
-            std::string::npos);
+  EXPECT_NE(load_scenario("/no/such/file").error.find("a100-mig, accounting, "), std::string::npos);
 }
 
 TEST(Scenario, AKeyOfAnotherFaultKindIsUnknown) {
