@@ -63,6 +63,10 @@ bool fill(const Call& call, nvmlFieldValue_t& value) {
     const auto nth = static_cast<unsigned>(name) - static_cast<unsigned>(field->first);
     answer = field->read(call, value.scopeId, nth);
   }
+  if (const nvmlReturn_t code = call.code_of_entry(std::to_string(value.fieldId));
+      code != NVML_SUCCESS) {
+    answer.code = code;
+  }
   value.nvmlReturn = answer.code;
   if (answer.code != NVML_SUCCESS) return false;
   store(call, value, field->type, answer.number);

@@ -60,6 +60,7 @@ void Library::dump_counts() {
   }
   std::fprintf(file, "open-sessions\t-\t%d\n", sessions_.load());
   std::fprintf(file, "open-event-sets\t-\t%zu\n", open_event_sets(*this));
+  std::fprintf(file, "open-gpm-samples\t-\t%zu\n", open_gpm_samples(*this));
   std::fclose(file);
   std::rename(beside.c_str(), path);
 }

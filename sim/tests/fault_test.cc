@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -343,6 +345,33 @@ TEST_F(FaultTest, CountsAreWrittenPerFunctionAndGpu) {
   EXPECT_NE(text.find("nvmlDeviceGetPowerUsage\t0\t1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("nvmlDeviceGetPowerUsage\t2\t2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("open-sessions\t-\t1\n"), std::string::npos) << text;
+}
+
+TEST_F(FaultTest, OneFieldOfABatchMayFailAlone) {
+  ASSERT_EQ(init(std::string(kRunning) +
+                 "[[fault]]\nkind = \"return\"\nfunction = \"nvmlDeviceGetFieldValues\"\n"
+                 "field = \"82\"\ncode = \"NO_PERMISSION\"\n"),
+            NVML_SUCCESS);
+  nvmlFieldValue_t fields[2] = {};
+  fields[0].fieldId = 82;
+  fields[1].fieldId = 83;
+  ASSERT_EQ(call("nvmlDeviceGetFieldValues", gpu(0), 2, fields), NVML_SUCCESS);
+  EXPECT_EQ(fields[0].nvmlReturn, NVML_ERROR_NO_PERMISSION);
+  EXPECT_EQ(fields[1].nvmlReturn, NVML_SUCCESS);
+}
+
+// FAULT-085
+TEST_F(FaultTest, InitMayGrowWithTheLimitOfOpenFiles) {
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit few{.rlim_cur = 50, .rlim_max = files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto begin = steady_clock::now();
+  EXPECT_EQ(init(std::string(kRunning) + "[[fault]]\nkind = \"latency\"\nfunction = \"nvmlInit*\"\n"
+                                         "microseconds_per_open_file = 1000\n"),
+            NVML_SUCCESS);
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(50));
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
 }
 
 // FAULT-083, FAULT-084
