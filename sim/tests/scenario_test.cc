@@ -22,6 +22,16 @@ TEST(Scenario, EveryBuiltInOneParsesAndSaysWhatItIs) {
   }
 }
 
+TEST(Scenario, EveryNameStandsInTheReadme) {
+  const std::optional<std::string> readme = read_whole_file(GPUSIGHT_SIM_README);
+  ASSERT_TRUE(readme);
+  for (const auto& all : {embedded_scenarios(), embedded_boards(), embedded_shapes()}) {
+    for (const EmbeddedText& one : all) {
+      EXPECT_NE(readme->find("`" + std::string(one.name) + "`"), std::string::npos) << one.name;
+    }
+  }
+}
+
 TEST(Scenario, EveryBoardPlaysEveryShapeWithEveryDriver) {
   EXPECT_EQ(embedded_shapes().size(), 7U);
   for (const BoardPtr& board : boards()) {
