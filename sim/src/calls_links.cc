@@ -97,7 +97,7 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int* out) {
 
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* out) {
   return one_number(Fn::nvmlDeviceGetPcieReplayCounter, device, out, [](Call& call) {
-    return call.model().pcie_errors(PcieCounter::kReplay, call.t());
+    return static_cast<std::uint64_t>(call.model().pcie_errors(PcieCounter::kReplay, call.t()));
   });
 }
 

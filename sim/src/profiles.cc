@@ -154,9 +154,12 @@ void read_mig_profiles(TomlReader& table, Board& b) {
     };
     read("id", profile.profile_id);
     read("kind", profile.kind);
-    read("slices", profile.slices);
-    read("memory_slices", profile.memory_slices);
-    read("most", profile.most);
+    const auto part = [&](const char* key, std::int64_t most) {
+      return static_cast<unsigned>(row.integer(key, 1, 1, most));
+    };
+    profile.slices = part("slices", 7);
+    profile.memory_slices = part("memory_slices", 8);
+    profile.most = part("most", 7);
     read("multiprocessors", profile.multiprocessors);
     read("memory_mib", profile.memory_mib);
     read("copy_engines", profile.copy_engines);

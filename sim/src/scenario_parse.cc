@@ -154,7 +154,7 @@ const std::vector<std::string> kReadings = {"power_watts",
 void read_readings(TomlReader& table, GpuSpec& gpu) {
   table.tables("reading", [&](TomlReader& row) {
     for (const std::string& name : kReadings) {
-      if (row.has(name)) gpu.readings[name] = row.number(name, 0, 0, 1e12);
+      if (row.has(name)) gpu.readings[name] = row.number(name, 0, 0, 1e9);
     }
   });
 }
