@@ -28,6 +28,7 @@
 #include "model/event.h"
 #include "model/process.h"
 #include "model/snapshot.h"
+#include "model/topology.h"
 #include "model/value.h"
 #include "platform/root_fs.h"
 
@@ -111,7 +112,7 @@ enum class Verdict : uint8_t {
 };
 
 enum class LaneCadence : uint8_t {
-  kFast,    // every tick
+  kFast,    // every tick; what it keeps from one poll to the next is at most a second old
   kSlow,    // every 10 s
   kEvents,  // poll() waits for something to happen, at most a second, and is called again at once
 };
@@ -134,6 +135,8 @@ class Generation {
   virtual ~Generation() = default;  // closes everything; may block in the driver
   virtual std::span<const model::Device> devices() const = 0;
   virtual std::span<const std::unique_ptr<Lane>> lanes() const = 0;
+  // How its devices hang together; nullptr: not known.
+  virtual std::shared_ptr<const model::Topology> topology() const { return nullptr; }
 };
 
 // What open() or watch() found out.

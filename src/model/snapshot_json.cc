@@ -204,6 +204,28 @@ void append_facts(JsonWriter& w, const Device& device) {
   w.end_object();
 }
 
+// "topology": how devices hang together; null if nobody knows.
+void append_topology(JsonWriter& w, const Topology* topology) {
+  w.key("topology");
+  if (topology == nullptr) {
+    w.null();
+    return;
+  }
+  w.begin_object().key("paths").begin_array();
+  for (const Path& path : topology->paths) {
+    w.begin_object().key("from").string(path.from_uuid).key("to").string(path.to_uuid);
+    w.key("kind").string(path_kind_key(path.kind)).key("links").integer(path.links).end_object();
+  }
+  w.end_array().key("places").begin_array();
+  for (const Topology::Place& place : topology->places) {
+    w.begin_object().key("uuid").string(place.uuid);
+    append_optional_integer(w, "numa_node", place.numa_node);
+    append_optional_text(w, "cpu_list", place.cpu_list);
+    w.end_object();
+  }
+  w.end_array().end_object();
+}
+
 }  // namespace
 
 void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller& caller,
@@ -228,7 +250,9 @@ void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller&
     parts::append_processes(w, device, caller);
     w.end_object();
   }
-  w.end_array().end_object();
+  w.end_array();
+  append_topology(w, snapshot.topology.get());
+  w.end_object();
 }
 
 std::string snapshot_json(const Snapshot& snapshot, const Caller& caller,

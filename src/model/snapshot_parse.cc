@@ -251,6 +251,24 @@ DeviceSnapshot read_device(const Fields& from) {
   return device;
 }
 
+std::shared_ptr<const Topology> read_topology(const Fields& from) {
+  if (!from.has("topology")) return nullptr;
+  auto topology = std::make_shared<Topology>();
+  const Fields whole = from.object("topology");
+  whole.each("paths", [&](const Fields& path) {
+    topology->paths.push_back({.from_uuid = path.text("from"),
+                               .to_uuid = path.text("to"),
+                               .kind = path.one_of("kind", &find_path_kind, PathKind::kUnknown),
+                               .links = path.small("links").value_or(0)});
+  });
+  whole.each("places", [&](const Fields& place) {
+    topology->places.push_back({.uuid = place.text("uuid"),
+                                .numa_node = place.small("numa_node"),
+                                .cpu_list = place.text("cpu_list")});
+  });
+  return topology;
+}
+
 SourceStatus read_source(const Fields& from) {
   SourceStatus source;
   source.name = from.text("name");
@@ -280,6 +298,7 @@ Snapshot read_snapshot(const Fields& from) {
   snapshot.host = read_samples(host, catalog::Scope::kHost);
   snapshot.self = read_samples(from.object("self"), catalog::Scope::kSelf);
   from.each("devices", [&](const Fields& d) { snapshot.devices.push_back(read_device(d)); });
+  snapshot.topology = read_topology(from);
   return snapshot;
 }
 

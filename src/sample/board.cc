@@ -112,6 +112,7 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
+    source.topology = news.topology;
     say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;

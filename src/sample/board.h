@@ -90,6 +90,7 @@ class Board {
     std::string name;
     std::set<catalog::MetricId> declares;
     model::SourceStatus status;
+    std::shared_ptr<const model::Topology> topology;
     std::set<std::string> pending;
     std::map<std::string, Duration> lane_took;
     uint64_t generations = 0;

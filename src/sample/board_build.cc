@@ -213,6 +213,7 @@ model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late
   for (const auto& [place, source] : sources_) {
     snapshot.sources.push_back(source.status);
     snapshot.simulated = snapshot.simulated || source.status.simulated;
+    if (source.topology != nullptr) snapshot.topology = source.topology;
   }
   return snapshot;
 }

@@ -69,6 +69,8 @@ enum class Query : uint16_t {
   kRemapHistogram,
   kRepairStatus,
   kFabric,
+  kConfidential,
+  kActiveVgpus,
   kProcessShares,
   kProcessSharesV1,
   kGpmSupport,

@@ -415,6 +415,20 @@ Return gpm_metrics(GpmMetrics* request) {
   return Return::kSuccess;
 }
 
+Return common_ancestor(Handle one, Handle other, unsigned* level) {
+  return on_gpu("nvmlDeviceGetTopologyCommonAncestor", one, [&](FakeGpu& gpu) {
+    const auto at =
+        gpu.ancestors.find(static_cast<size_t>(current()->gpu_of(other) - current()->gpus.data()));
+    return at == gpu.ancestors.end() ? Return::kNotSupported : set_number(level, at->second);
+  });
+}
+Return remote_pci(Handle handle, unsigned link, PciInfo* out) {
+  return on_gpu("nvmlDeviceGetNvLinkRemotePciInfo_v2", handle, [&](FakeGpu& gpu) {
+    const auto at = gpu.links.find(link);
+    return at == gpu.links.end() ? Return::kInvalidArgument : set_number(&out->bus, at->second);
+  });
+}
+
 Return event_set_create(EventSet* out) {
   if (const auto code = current()->enter("nvmlEventSetCreate")) return *code;
   ++current()->event_sets;
@@ -526,6 +540,31 @@ Return fabric_v1(Handle handle, FabricInfoV1* out) {
     if (given == nullptr) return Return::kNotSupported;
     out->state = static_cast<uint8_t>(given->at(0));
     return Return::kSuccess;
+  });
+}
+// The machine's: of the first GPU.
+Return confidential_settings(ConfidentialSettings* out) {
+  if (const auto code = current()->enter("nvmlSystemGetConfComputeSettings")) return *code;
+  const auto* given = numbers_of(current()->gpus[0], "nvmlSystemGetConfComputeSettings");
+  if (given == nullptr) return Return::kNotSupported;
+  if (out->version != 0x01000014) return Return::kArgumentVersionMismatch;
+  out->is_on = static_cast<uint32_t>(given->at(0));
+  return Return::kSuccess;
+}
+Return confidential_state(ConfidentialState* out) {
+  if (const auto code = current()->enter("nvmlSystemGetConfComputeState")) return *code;
+  const auto* given = numbers_of(current()->gpus[0], "nvmlSystemGetConfComputeState");
+  if (given == nullptr) return Return::kNotSupported;
+  out->is_on = static_cast<uint32_t>(given->at(0));
+  return Return::kSuccess;
+}
+Return active_vgpus(Handle handle, unsigned* count, unsigned*) {
+  return on_gpu("nvmlDeviceGetActiveVgpus", handle, [&](FakeGpu& gpu) {
+    const auto* given = numbers_of(gpu, "nvmlDeviceGetActiveVgpus");
+    if (given == nullptr) return Return::kNotSupported;
+    const unsigned room = *count;
+    *count = static_cast<unsigned>(given->at(0));
+    return *count > room ? Return::kInsufficientSize : Return::kSuccess;
   });
 }
 Return fan_rpm(Handle handle, FanSpeedInfo* out) {
@@ -653,6 +692,9 @@ const std::map<std::string, void*>& FakeNvml::functions() {
       {kAccounting, address(numbers<kAccounting, unsigned>)},
       {kVirtualization, address(numbers<kVirtualization, unsigned>)},
       {kEventTypes, address(numbers<kEventTypes, unsigned long long>)},
+      {"nvmlSystemGetConfComputeSettings", address(confidential_settings)},
+      {"nvmlSystemGetConfComputeState", address(confidential_state)},
+      {"nvmlDeviceGetActiveVgpus", address(active_vgpus)},
       {kPowerSource, address(numbers<kPowerSource, unsigned>)},
       {"nvmlDeviceGetClockInfo", address(clock)},
       {"nvmlDeviceGetMaxClockInfo", address(max_clock)},
@@ -682,6 +724,8 @@ const std::map<std::string, void*>& FakeNvml::functions() {
       {"nvmlGpmSampleGet", address(gpm_sample)},
       {"nvmlGpmMigSampleGet", address(gpm_instance_sample)},
       {"nvmlGpmMetricsGet", address(gpm_metrics)},
+      {"nvmlDeviceGetTopologyCommonAncestor", address(common_ancestor)},
+      {"nvmlDeviceGetNvLinkRemotePciInfo_v2", address(remote_pci)},
       {"nvmlEventSetCreate", address(event_set_create)},
       {"nvmlEventSetFree", address(event_set_free)},
       {"nvmlDeviceRegisterEvents", address(register_events)},

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "collect/nvml/fast_lane.h"
+#include "collect/nvml/slow_readings.h"
 #include "collect/nvml/test_machine.h"
 
 namespace gpusight::collect::nvml {
@@ -128,6 +129,7 @@ TEST_F(NvmlLanes, TheWindowToTheMemoryIsNoMemory) {
   EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 80e9);
 }
 
+// FAULT-084
 TEST_F(NvmlLanes, WhatTheDriversRingsHoldIsTheMeanWithItsCompanions) {
   open();
   clock_.advance(std::chrono::seconds(1));
@@ -430,7 +432,7 @@ TEST_F(NvmlLanes, WhatIsNotSupportedCostsNoCallForTenMinutes) {
   EXPECT_EQ(number(MetricId::kGpuPerformanceState), 0);
 }
 
-// FAULT-097
+// FAULT-097, FAULT-056
 TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
   fake_.gpus.push_back({.uuid = "GPU-1", .bus = 0x3b});
   for (const int poor : {0, 1}) {
@@ -449,6 +451,51 @@ TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
     EXPECT_EQ(number(MetricId::kGpuUp, "", poor_uuid), 1);
     EXPECT_EQ(reason(MetricId::kGpuTemperature, poor_uuid), Reason::kNotSupported);
     EXPECT_EQ(reason(MetricId::kGpuFanSpeed, poor_uuid), Reason::kNotSupported);
+  }
+}
+
+// FAULT-058
+TEST_F(NvmlLanes, WhatIsRefusedNowAndThenSaysSoAndComesBack) {
+  open();
+  for (int i = 0; i < 6; ++i) {
+    const bool is_refused = i % 2 == 1;
+    fake_.forced.clear();
+    if (is_refused) fake_.forced["nvmlDeviceGetTemperatureV"] = Return::kNoPermission;
+    EXPECT_EQ(tick(), Verdict::kGood);
+    if (is_refused) {
+      EXPECT_EQ(reason(MetricId::kGpuTemperature), Reason::kNoPermission);
+    } else {
+      EXPECT_EQ(number(MetricId::kGpuTemperature), 40);
+    }
+    EXPECT_EQ(number(MetricId::kGpuMemoryUsed), 20e9);
+  }
+}
+
+// FAULT-060, FAULT-027
+TEST_F(NvmlLanes, ManyInstancesStayWithinTheBoundsAndHoldNothingOfTheBoard) {
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.mig_mode = 1;
+  gpu.set_field(kFieldEnergy, ValueType::kUint64, 5'000'000);
+  for (unsigned i = 0; i < 7; ++i) {
+    gpu.instances.push_back({.uuid = "MIG-" + std::to_string(i), .gpu_instance = i});
+  }
+  open();
+  for (int i = 0; i < 20; ++i) tick();  // finds out what there is
+  for (int i = 0; i < 20; ++i) {
+    tick();
+    EXPECT_LE(report_->calls(), FastLane::kMostCalls);
+    for (const FakeMig& mig : gpu.instances) {
+      EXPECT_EQ(number(MetricId::kGpuMemoryUsed, "", mig.uuid), 1000);
+      EXPECT_EQ(value(MetricId::kGpuEnergy, "", mig.uuid), nullptr);
+      EXPECT_EQ(value(MetricId::kGpuPower, "", mig.uuid), nullptr);
+    }
+  }
+  EXPECT_EQ(number(MetricId::kGpuEnergy), 5000);
+  slow();  // finds out what there is
+  for (int i = 0; i < 5; ++i) {
+    clock_.advance(std::chrono::seconds(10));
+    EXPECT_EQ(slow(), Verdict::kGood);
+    EXPECT_LE(report_->calls(), SlowReadings::kMostCalls);
   }
 }
 

@@ -378,6 +378,24 @@ struct PlatformInfo {
 static_assert(sizeof(PlatformInfo) == 44 && offsetof(PlatformInfo, slot) == 36);
 static_assert(struct_version<PlatformInfo>(2) == 0x0200002C);
 
+// Whether confidential computing is on: of the machine, not of one GPU.
+struct ConfidentialState {
+  uint32_t environment;
+  uint32_t is_on;
+  uint32_t developer_tools;
+};
+static_assert(sizeof(ConfidentialState) == 12);
+
+struct ConfidentialSettings {
+  uint32_t version;
+  uint32_t environment;
+  uint32_t is_on;
+  uint32_t developer_tools;
+  uint32_t multi_gpu;
+};
+static_assert(sizeof(ConfidentialSettings) == 20 && offsetof(ConfidentialSettings, is_on) == 8);
+static_assert(struct_version<ConfidentialSettings>(1) == 0x01000014);
+
 enum class PcieDirection : uint32_t { kTransmit = 0, kReceive = 1 };
 
 enum class ClockType : uint32_t { kGraphics = 0, kSm = 1, kMemory = 2, kVideo = 3 };

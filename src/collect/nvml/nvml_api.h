@@ -60,6 +60,9 @@ struct NvmlApi {
   Return (*addressing_mode)(Handle, AddressingMode*) = nullptr;
   Return (*platform)(Handle, PlatformInfo*) = nullptr;
 
+  Return (*common_ancestor)(Handle, Handle, unsigned* level) = nullptr;
+  Return (*remote_pci)(Handle, unsigned link, PciInfo*) = nullptr;
+
   Return (*mig_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
   Return (*mig_max_devices)(Handle, unsigned*) = nullptr;
   Return (*mig_handle)(Handle, unsigned, Handle*) = nullptr;
@@ -116,6 +119,9 @@ struct NvmlApi {
   Return (*accounting_mode)(Handle, unsigned*) = nullptr;
   Return (*virtualization_mode)(Handle, unsigned*) = nullptr;
   Return (*power_source)(Handle, unsigned*) = nullptr;
+  Return (*confidential_settings)(ConfidentialSettings*) = nullptr;
+  Return (*confidential_state)(ConfidentialState*) = nullptr;
+  Return (*active_vgpus)(Handle, unsigned* count, unsigned* instances) = nullptr;
   Return (*fan_count)(Handle, unsigned*) = nullptr;
   Return (*fan_speed_of)(Handle, unsigned fan, unsigned*) = nullptr;
   Return (*fan_speed)(Handle, unsigned*) = nullptr;

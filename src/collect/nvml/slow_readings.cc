@@ -1,6 +1,7 @@
 #include "collect/nvml/slow_readings.h"
 
 #include <algorithm>
+#include <array>
 
 #include "collect/nvml/field_tables.h"
 #include "collect/nvml/readings.h"
@@ -18,6 +19,7 @@ constexpr double kMegahertz = 1e6;
 constexpr double kKibi = 1024;
 constexpr double kKilo = 1000;
 constexpr unsigned kMostFans = 8;  // asked one by one
+constexpr unsigned kMostVgpus = 64;
 constexpr uint32_t kSlowBatch = 1;
 constexpr uint32_t kLinkCountBatch = 2;
 constexpr uint32_t kLinkBatch = 3;
@@ -269,6 +271,23 @@ void read_fabric(Conversation& talk, Gathering& found) {
     found.put(kGpuFabricFault, reading(fabric.code, wrong > 1), "wrong_configuration");
 }
 
+void read_sharing(Conversation& talk, Gathering& found) {
+  const NvmlApi& api = talk.api();
+  ConfidentialSettings settings{.version = struct_version<ConfidentialSettings>(1)};
+  Return code = talk.ask_library(Query::kConfidential, 2, api.confidential_settings, &settings);
+  ConfidentialState state{.is_on = settings.is_on};
+  if (is_unsupported(code)) {
+    code = talk.ask_library(Query::kConfidential, 1, api.confidential_state, &state);
+  }
+  found.put(kGpuConfidential, reading(code, state.is_on != 0 ? 1 : 0));
+  // How many there are is said even when they do not fit.
+  std::array<unsigned, kMostVgpus> instances{};
+  unsigned count = kMostVgpus;
+  code = talk.ask(Query::kActiveVgpus, 0, api.active_vgpus, &count, instances.data());
+  if (code == Return::kInsufficientSize) code = Return::kSuccess;
+  found.put(kGpuVirtualInstances, reading(code, count));
+}
+
 // Only where the driver has no byte counters: each direction blocks for the window.
 void read_pcie_throughput(Conversation& talk, Gathering& found, const SharedGpu& shared) {
   if (shared.pcie_counters != PcieCounters::kNone) return;
@@ -302,6 +321,7 @@ std::vector<Turn> SlowReadings::turns() {
       read_sessions,
       read_engines,
       read_repairs,
+      read_sharing,
       read_clock_limits,
       [this](auto& talk, auto& found) { read_fan_rpm(talk, found); },
       [this](auto& talk, auto& found) { read_pcie_throughput(talk, found, shared_); },

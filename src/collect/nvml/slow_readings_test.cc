@@ -296,6 +296,20 @@ TEST_F(NvmlSlow, TheFabricIsAskedInTheNewestFormThatTheLibraryTakes) {
   expect({{kGpuFabricState, "", 2}});
 }
 
+TEST_F(NvmlSlow, HowTheDeviceIsSharedIsTold) {
+  gpu().numbers["nvmlSystemGetConfComputeSettings"] = {1};
+  gpu().numbers["nvmlDeviceGetActiveVgpus"] = {100};
+  open();
+  slow();
+  expect({{kGpuConfidential, "", 1}, {kGpuVirtualInstances, "", 100}});
+  gpu().numbers.erase("nvmlSystemGetConfComputeSettings");
+  gpu().numbers["nvmlSystemGetConfComputeState"] = {0};
+  gpu().numbers["nvmlDeviceGetActiveVgpus"] = {0};
+  open();
+  slow();
+  expect({{kGpuConfidential, "", 0}, {kGpuVirtualInstances, "", 0}});
+}
+
 TEST_F(NvmlSlow, TheMomentsThroughputIsReadOnlyWhereBytesAreNotCounted) {
   gpu().numbers["nvmlDeviceGetPcieThroughput:0"] = {1500};
   gpu().numbers["nvmlDeviceGetPcieThroughput:1"] = {2500};
