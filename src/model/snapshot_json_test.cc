@@ -47,12 +47,14 @@ Snapshot example() {
   s.host = {{MetricId::kHostLoad1, "", fresh(0.25)}};
   s.self = {{MetricId::kSelfTicks, "", fresh(123)}};
   DeviceSnapshot d;
-  d.device = std::make_shared<const Device>(Device{.uuid = "GPU-1",
-                                                   .vendor = "nvidia",
-                                                   .name = "NVIDIA H100",
-                                                   .driver = "580.105.08",
-                                                   .pci = "0000:19:00.0",
-                                                   .index = 0});
+  d.device = std::make_shared<const Device>(
+      Device{.uuid = "GPU-1",
+             .vendor = "nvidia",
+             .name = "NVIDIA H100",
+             .driver = "580.105.08",
+             .pci = "0000:19:00.0",
+             .index = 0,
+             .facts = {{"board_part", "692-2G520"}, {"memory_kind", "dedicated"}}});
   d.state_since = WallTime(seconds(1767225000));
   d.samples = {
       {MetricId::kGpuPower, "", fresh(612.123)},
@@ -67,6 +69,9 @@ Snapshot example() {
                  process(2, "train", "bob", 1001, fresh(50)),
                  process(3, "serve", "bob", 1001, Value::absent(Reason::kNoPermission))};
   s.devices = {d};
+  s.topology = std::make_shared<const Topology>(
+      Topology{.paths = {{"GPU-1", "nic:mlx5_0", PathKind::kOneSwitch, 0}},
+               .places = {{"GPU-1", 1, "0-31"}}});
   return s;
 }
 
@@ -284,6 +289,20 @@ TEST(CatalogJson, HasEveryRowInBothLanguages) {
   EXPECT_EQ(c["reasons"].size(), kReasonCount);
   EXPECT_EQ(c["messages"]["word.gpu"]["en"], "GPU");
   EXPECT_EQ(c["event_kinds"].size(), catalog::event_kinds().size());
+}
+
+TEST(SnapshotJson, TellsWhatADeviceIsAndHowDevicesHangTogether) {
+  const json document = json::parse(snapshot_json(example(), kAdmin, "0.1.0"));
+  EXPECT_EQ(document["devices"][0]["facts"]["board_part"], "692-2G520");
+  const json& path = document["topology"]["paths"][0];
+  EXPECT_EQ(path["to"], "nic:mlx5_0");
+  EXPECT_EQ(path["kind"], "one_switch");
+  EXPECT_EQ(document["topology"]["places"][0]["cpu_list"], "0-31");
+  const auto parsed = parse_snapshot_json(document.dump());
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->devices[0].device->facts, example().devices[0].device->facts);
+  EXPECT_EQ(parsed->topology->paths, example().topology->paths);
+  EXPECT_EQ(parsed->topology->places, example().topology->places);
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
+    source.topology = news.topology;
     say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;
@@ -311,7 +312,15 @@ void Board::count_event(const model::Event& event) {
   const auto counter = catalog::event_kind(event.kind).counter;
   if (!counter) return;
   const auto at = devices_.find(event.uuid);
-  if (at != devices_.end()) ++at->second.event_counts[*counter];
+  if (at == devices_.end()) return;
+  ++at->second.event_counts[*counter];
+  if (event.kind != EventKind::kXid) return;
+  at->second.last_xid = event.code;
+  auto& xids = at->second.xids;
+  if (xids.size() >= kMostXids && !xids.contains(event.code)) return;
+  SeenXid& seen = xids[event.code];
+  ++seen.count;
+  seen.at = event.wall;
 }
 
 void Board::emit(EventKind kind, const std::string& uuid, std::vector<std::string> arguments,

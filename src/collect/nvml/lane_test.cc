@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "collect/nvml/fast_lane.h"
+#include "collect/nvml/slow_readings.h"
 #include "collect/nvml/test_machine.h"
 
 namespace gpusight::collect::nvml {
@@ -54,8 +55,6 @@ TEST_F(NvmlLanes, TheFastLaneReadsEveryFastMetric) {
   EXPECT_EQ(number(MetricId::kGpuClock, "video"), 1.3e9);
   EXPECT_EQ(number(MetricId::kGpuFanSpeed, "0"), 0.3);
   EXPECT_EQ(number(MetricId::kGpuFanSpeed, "1"), 0.31);
-  EXPECT_EQ(number(MetricId::kGpuPcieGeneration), 5);
-  EXPECT_EQ(number(MetricId::kGpuPcieWidth), 16);
   EXPECT_EQ(number(MetricId::kGpuPerformanceState), 0);
   EXPECT_EQ(number(MetricId::kGpuProcesses), 0);
   EXPECT_EQ(value(MetricId::kGpuXidErrors), nullptr);  // counted from the events
@@ -66,6 +65,8 @@ TEST_F(NvmlLanes, TheSlowLaneReadsLimits) {
   EXPECT_EQ(slow(), Verdict::kGood);
   EXPECT_EQ(number(MetricId::kGpuPowerLimit), 700);
   EXPECT_EQ(number(MetricId::kGpuClockLimit, "sm"), 1.98e9);
+  EXPECT_EQ(number(MetricId::kGpuPcieGeneration), 5);
+  EXPECT_EQ(number(MetricId::kGpuPcieWidth), 16);
   EXPECT_EQ(number(MetricId::kGpuPcieGenerationLimit), 5);
   EXPECT_EQ(number(MetricId::kGpuPcieWidthLimit), 16);
   EXPECT_EQ(number(MetricId::kGpuPcieReplays), 3);
@@ -96,6 +97,39 @@ TEST_F(NvmlLanes, TheOldMemoryCallIsUsedWhenTheNewOneIsMissingOrRefusesItsVersio
   }
 }
 
+// FAULT-008
+TEST_F(NvmlLanes, ADeviceWithoutMemoryOfItsOwnSharesTheHosts) {
+  write("/proc/meminfo", "MemTotal:       125829120 kB\n");
+  fake_.forced["nvmlDeviceGetMemoryInfo_v2"] = Return::kNotSupported;
+  fake_.forced["nvmlDeviceGetMemoryInfo"] = Return::kNotSupported;
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.compute = {{.pid = 1001, .used_memory = 5'000}, {.pid = 1002, .used_memory = 7'000}};
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "unified");
+  fast();
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
+  EXPECT_EQ(number(MetricId::kGpuMemoryUsed), 12'000);
+  EXPECT_EQ(reason(MetricId::kGpuMemoryFree), Reason::kNotSupported);
+  EXPECT_EQ(number(MetricId::kGpuTemperature), 40);
+  gpu.compute[1].used_memory = kMemoryNotAvailable;  // then nobody knows the sum
+  tick();
+  EXPECT_EQ(reason(MetricId::kGpuMemoryUsed), Reason::kNotSupported);
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
+}
+
+// FAULT-007
+TEST_F(NvmlLanes, TheWindowToTheMemoryIsNoMemory) {
+  fake_.gpus[0].numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "dedicated");
+  fast();
+  slow();
+  EXPECT_EQ(number(MetricId::kGpuBar1Total), 32e9);
+  fast();
+  EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 80e9);
+}
+
+// FAULT-084
 TEST_F(NvmlLanes, WhatTheDriversRingsHoldIsTheMeanWithItsCompanions) {
   open();
   clock_.advance(std::chrono::seconds(1));
@@ -170,6 +204,49 @@ TEST_F(NvmlLanes, AClockThatIsSetBackDoesNotMakeTheRingsDeaf) {
   fake_.gpus[0].add_sample(SamplingType::kGpuUtilization, wall_us() + 900'000, 90);
   tick();
   EXPECT_EQ(number(MetricId::kGpuUtilization), 0.9);
+}
+
+// FAULT-083
+TEST_F(NvmlLanes, ShortTicksCostFewCallsAndStillReadEverythingEachSecond) {
+  interval_ = std::chrono::milliseconds(100);
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.numbers["nvmlDeviceGetMarginTemperature"] = {58};
+  gpu.numbers["nvmlDeviceGetEncoderUtilization"] = {7, 167'000};
+  gpu.numbers["nvmlDeviceGetDecoderUtilization"] = {8, 167'000};
+  open();
+  fast();  // the whole picture
+  for (int i = 0; i < 50; ++i) {
+    tick(0, interval_);
+    EXPECT_LE(report_->calls(), FastLane::kMostCallsShort);
+    for (const MetricId metric : fast_metrics()) {
+      for (const model::Sample& sample : subject("GPU-0")->samples) {
+        if (sample.metric != metric || sample.value.is_absent()) continue;
+        EXPECT_LE(report_->now() - sample.value.read_at(), std::chrono::milliseconds(1200))
+            << catalog::metric(metric).name;
+      }
+    }
+    EXPECT_EQ(value(MetricId::kGpuUtilization)->read_at(), report_->now());
+    EXPECT_EQ(number(MetricId::kGpuTemperatureMargin), 58);
+    EXPECT_EQ(number(MetricId::kGpuDecoderUtilization), 0.08);
+    EXPECT_EQ(number(MetricId::kGpuClock, "video"), 1.3e9);
+    EXPECT_EQ(number(MetricId::kGpuProcesses), 0);
+  }
+}
+
+TEST_F(NvmlLanes, SamplesAreJudgedByTheDriversOwnTime) {
+  open();
+  clock_.advance(std::chrono::seconds(1));
+  FakeGpu& gpu = fake_.gpus[0];
+  // The driver is an hour behind our wall clock: its newest samples are not ancient.
+  const uint64_t driver_now = wall_us() - 3'600'000'000;
+  gpu.set_field(kFieldMemoryTemperature, ValueType::kUint32, 50);
+  gpu.fields[kFieldMemoryTemperature].timestamp_us = static_cast<int64_t>(driver_now);
+  gpu.add_sample(SamplingType::kGpuUtilization, driver_now - 300'000, 30);
+  gpu.add_sample(SamplingType::kGpuUtilization, driver_now - 100'000, 50);
+  gpu.add_sample(SamplingType::kGpuUtilization, driver_now + 3'600'000'000, 90);
+  fast();
+  EXPECT_EQ(number(MetricId::kGpuUtilization), 0.4);
+  EXPECT_EQ(report_->implausible(), 1u);
 }
 
 TEST_F(NvmlLanes, ShortTicksDrainTheRingsOnceASecond) {
@@ -318,10 +395,10 @@ TEST_F(NvmlLanes, ATickCostsAtMostTwentyFiveCalls) {
   }
 }
 
-TEST_F(NvmlLanes, FansBeyondFourAreReadInTurnsAndStayListed) {
+TEST_F(NvmlLanes, ManyFansAreReadInTurnsAndStayListed) {
   fake_.gpus[0].fans = {10, 11, 12, 13, 14, 15};
   open();
-  fast();
+  for (int i = 0; i < 6; ++i) tick();
   for (int i = 0; i < 3; ++i) {
     tick();
     EXPECT_LE(report_->calls(), FastLane::kMostCalls);
@@ -350,12 +427,12 @@ TEST_F(NvmlLanes, WhatIsNotSupportedCostsNoCallForTenMinutes) {
   EXPECT_EQ(reason(MetricId::kGpuPerformanceState), Reason::kNotSupported);
   EXPECT_EQ(fake_.calls("nvmlDeviceGetPerformanceState"), 1);
   fake_.forced.clear();
-  clock_.advance(std::chrono::minutes(10));
+  clock_.advance(HandleMemory::kAskAgain + HandleMemory::kSpread);
   fast();
   EXPECT_EQ(number(MetricId::kGpuPerformanceState), 0);
 }
 
-// FAULT-097
+// FAULT-097, FAULT-056
 TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
   fake_.gpus.push_back({.uuid = "GPU-1", .bus = 0x3b});
   for (const int poor : {0, 1}) {
@@ -374,6 +451,51 @@ TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
     EXPECT_EQ(number(MetricId::kGpuUp, "", poor_uuid), 1);
     EXPECT_EQ(reason(MetricId::kGpuTemperature, poor_uuid), Reason::kNotSupported);
     EXPECT_EQ(reason(MetricId::kGpuFanSpeed, poor_uuid), Reason::kNotSupported);
+  }
+}
+
+// FAULT-058
+TEST_F(NvmlLanes, WhatIsRefusedNowAndThenSaysSoAndComesBack) {
+  open();
+  for (int i = 0; i < 6; ++i) {
+    const bool is_refused = i % 2 == 1;
+    fake_.forced.clear();
+    if (is_refused) fake_.forced["nvmlDeviceGetTemperatureV"] = Return::kNoPermission;
+    EXPECT_EQ(tick(), Verdict::kGood);
+    if (is_refused) {
+      EXPECT_EQ(reason(MetricId::kGpuTemperature), Reason::kNoPermission);
+    } else {
+      EXPECT_EQ(number(MetricId::kGpuTemperature), 40);
+    }
+    EXPECT_EQ(number(MetricId::kGpuMemoryUsed), 20e9);
+  }
+}
+
+// FAULT-060, FAULT-027
+TEST_F(NvmlLanes, ManyInstancesStayWithinTheBoundsAndHoldNothingOfTheBoard) {
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.mig_mode = 1;
+  gpu.set_field(kFieldEnergy, ValueType::kUint64, 5'000'000);
+  for (unsigned i = 0; i < 7; ++i) {
+    gpu.instances.push_back({.uuid = "MIG-" + std::to_string(i), .gpu_instance = i});
+  }
+  open();
+  for (int i = 0; i < 20; ++i) tick();  // finds out what there is
+  for (int i = 0; i < 20; ++i) {
+    tick();
+    EXPECT_LE(report_->calls(), FastLane::kMostCalls);
+    for (const FakeMig& mig : gpu.instances) {
+      EXPECT_EQ(number(MetricId::kGpuMemoryUsed, "", mig.uuid), 1000);
+      EXPECT_EQ(value(MetricId::kGpuEnergy, "", mig.uuid), nullptr);
+      EXPECT_EQ(value(MetricId::kGpuPower, "", mig.uuid), nullptr);
+    }
+  }
+  EXPECT_EQ(number(MetricId::kGpuEnergy), 5000);
+  slow();  // finds out what there is
+  for (int i = 0; i < 5; ++i) {
+    clock_.advance(std::chrono::seconds(10));
+    EXPECT_EQ(slow(), Verdict::kGood);
+    EXPECT_LE(report_->calls(), SlowReadings::kMostCalls);
   }
 }
 
