@@ -151,6 +151,23 @@ constexpr char kAccounting[] = "nvmlDeviceGetAccountingMode";
 constexpr char kVirtualization[] = "nvmlDeviceGetVirtualizationMode";
 constexpr char kEventTypes[] = "nvmlDeviceGetSupportedEventTypes";
 constexpr char kPowerSource[] = "nvmlDeviceGetPowerSource";
+template <typename Row>
+Return list_rows(const std::vector<Row>& rows, unsigned* count, Row* out) {
+  const bool fits = rows.size() <= *count;
+  *count = static_cast<unsigned>(rows.size());
+  if (!fits) return Return::kInsufficientSize;
+  std::ranges::copy(rows, out);
+  return Return::kSuccess;
+}
+Return encoder_sessions(Handle handle, unsigned* count, EncoderSession* out) {
+  return on_gpu("nvmlDeviceGetEncoderSessions", handle,
+                [&](FakeGpu& gpu) { return list_rows(gpu.encoders, count, out); });
+}
+Return fbc_sessions(Handle handle, unsigned* count, FbcSession* out) {
+  return on_gpu("nvmlDeviceGetFBCSessions", handle,
+                [&](FakeGpu& gpu) { return list_rows(gpu.captures, count, out); });
+}
+
 // What is newer than asked for, unless it does not fit.
 Return newer_shares(FakeGpu& gpu, uint64_t since_us, size_t room, std::vector<ProcessShare>& out) {
   current()->asked_since_us = since_us;
@@ -265,6 +282,8 @@ Return remote_pci(Handle handle, unsigned link, PciInfo* out) {
 
 const std::map<std::string, void*>& fake::table_functions() {
   static const std::map<std::string, void*> kFunctions = {
+      {"nvmlDeviceGetEncoderSessions", address(encoder_sessions)},
+      {"nvmlDeviceGetFBCSessions", address(fbc_sessions)},
       {kRequested, address(numbers<kRequested, unsigned>)},
       {kDefault, address(numbers<kDefault, unsigned>)},
       {kRange, address(numbers<kRange, unsigned, unsigned>)},
