@@ -94,6 +94,14 @@ constexpr LabelNames kEccAggregateUncorrectedNames[] = {
     {"sram", {.nvidia_smi = "nvidia_smi_ecc_errors_uncorrected_aggregate_sram"}},
 };
 
+constexpr LabelNames kSpareNames[] = {
+    {"max", {.nvidia_smi = "nvidia_smi_remapped_rows_histogram_max"}},
+    {"high", {.nvidia_smi = "nvidia_smi_remapped_rows_histogram_high"}},
+    {"partial", {.nvidia_smi = "nvidia_smi_remapped_rows_histogram_partial"}},
+    {"low", {.nvidia_smi = "nvidia_smi_remapped_rows_histogram_low"}},
+    {"none", {.nvidia_smi = "nvidia_smi_remapped_rows_histogram_none"}},
+};
+
 constexpr MetricRow kMetrics[] = {
     {
         .id = MetricId::kGpuUp,
@@ -724,6 +732,7 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"Protected memory used", "已用受保护显存"},
         .help = {"Device memory in use that confidential computing protects.",
                  "机密计算保护的已用显存。"},
+        .elsewhere = {.nvidia_smi = "nvidia_smi_protected_memory_used_bytes"},
     },
     {
         .id = MetricId::kGpuProtectedMemoryTotal,
@@ -738,6 +747,7 @@ constexpr MetricRow kMetrics[] = {
         .group = Group::kMemory,
         .brief = {"Protected memory total", "受保护显存总量"},
         .help = {"Device memory that confidential computing protects.", "机密计算保护的显存总量。"},
+        .elsewhere = {.nvidia_smi = "nvidia_smi_protected_memory_total_bytes"},
     },
     {
         .id = MetricId::kGpuTemperature,
@@ -1549,6 +1559,8 @@ constexpr MetricRow kMetrics[] = {
         .group = Group::kNvlink,
         .brief = {"NVLink replays", "NVLink 重传"},
         .help = {"Packets sent again over a link.", "链路上的重传包数。"},
+        .elsewhere = {.dcgm = "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL",
+                      .dcgm46 = "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_TOTAL"},
     },
     {
         .id = MetricId::kGpuNvlinkRecoveries,
@@ -1564,6 +1576,8 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"NVLink recoveries", "NVLink 恢复"},
         .help = {"Times that a link went down and came back by itself.",
                  "链路中断后自行恢复的次数。"},
+        .elsewhere = {.dcgm = "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL",
+                      .dcgm46 = "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_TOTAL"},
     },
     {
         .id = MetricId::kGpuNvlinkFailedRecoveries,
@@ -1594,6 +1608,8 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"NVLink CRC errors", "NVLink CRC 错误"},
         .help = {"Flow control packets of a link whose checksum was wrong.",
                  "链路上校验和错误的流控包数。"},
+        .elsewhere = {.dcgm = "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL",
+                      .dcgm46 = "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_TOTAL"},
     },
     {
         .id = MetricId::kGpuNvlinkCrcDataErrors,
@@ -1609,6 +1625,8 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"NVLink CRC data errors", "NVLink CRC 数据错误"},
         .help = {"Data packets of a link whose checksum was wrong.",
                  "链路上校验和错误的数据包数。"},
+        .elsewhere = {.dcgm = "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL",
+                      .dcgm46 = "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_TOTAL"},
     },
     {
         .id = MetricId::kGpuNvlinkEccErrors,
@@ -1727,6 +1745,9 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"Throttled", "降频"},
         .help = {"1 while the named reason holds the clocks down.",
                  "指定原因正在压低时钟频率时为 1。"},
+        .elsewhere = {.dcgm = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS",
+                      .dcgm46 = "DCGM_FI_DEV_CLOCKS_EVENT_REASONS",
+                      .nvidia_smi = "nvidia_smi_clocks_event_reasons_active"},
         .by_label = kThrottleNames,
     },
     {
@@ -2011,6 +2032,8 @@ constexpr MetricRow kMetrics[] = {
         .help = {"1 when uncorrected errors of the SRAM have passed the limit at which a board is "
                  "to be replaced.",
                  "SRAM 未纠正错误超过应更换板卡的限值时为 1。"},
+        .elsewhere = {.nvidia_smi =
+                          "nvidia_smi_ecc_errors_uncorrected_aggregate_sram_threshold_exceeded"},
     },
     {
         .id = MetricId::kGpuRetiredPagesCorrected,
@@ -2142,6 +2165,7 @@ constexpr MetricRow kMetrics[] = {
         .help = {"Banks of memory by how many spare rows they have left: max, high, partial, low "
                  "or none.",
                  "按剩余备用行多少统计的存储体数：max、high、partial、low 或 none。"},
+        .by_label = kSpareNames,
     },
     {
         .id = MetricId::kGpuRecoveryAction,
@@ -2259,6 +2283,7 @@ constexpr MetricRow kMetrics[] = {
         .group = Group::kModes,
         .brief = {"Display attached", "已连接显示器"},
         .help = {"1 while a display is attached to the device.", "设备连接了显示器时为 1。"},
+        .elsewhere = {.nvidia_smi = "nvidia_smi_display_attached"},
     },
     {
         .id = MetricId::kGpuDisplayActive,
@@ -2273,6 +2298,7 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"Display active", "显示已启用"},
         .help = {"1 while a display is set up on the device, attached or not.",
                  "设备上已初始化显示（无论是否连接）时为 1。"},
+        .elsewhere = {.nvidia_smi = "nvidia_smi_display_active"},
     },
     {
         .id = MetricId::kGpuAccountingMode,
@@ -2286,6 +2312,7 @@ constexpr MetricRow kMetrics[] = {
         .group = Group::kModes,
         .brief = {"Accounting mode", "记账模式"},
         .help = {"1 while the driver keeps accounts of processes.", "驱动正在记录进程账目时为 1。"},
+        .elsewhere = {.nvidia_smi = "nvidia_smi_accounting_mode"},
     },
     {
         .id = MetricId::kGpuVirtualizationMode,

@@ -13,6 +13,11 @@ TEST(GoText, FixedNumbersHaveTheFewestDigitsAndNoExponent) {
   EXPECT_EQ(go_fixed(-0.0), "-0");
   EXPECT_EQ(go_fixed(1e-7), "0.0000001");
   EXPECT_EQ(go_fixed(1e21), "1000000000000000000000");
+  EXPECT_EQ(go_fixed(1e23), "100000000000000000000000");
+  EXPECT_EQ(go_fixed(-12345678901234567890.0), "-12345678901234567000");
+  EXPECT_EQ(go_fixed(9007199254740991), "9007199254740991");
+  EXPECT_EQ(go_fixed(9007199254740993), "9007199254740992");
+  EXPECT_EQ(go_fixed(1.5e300), "15" + std::string(299, '0'));
   EXPECT_EQ(go_fixed(HUGE_VAL), "+Inf");
   EXPECT_EQ(go_fixed(-HUGE_VAL), "-Inf");
   EXPECT_EQ(go_fixed(std::nan("")), "NaN");

@@ -72,7 +72,7 @@ Result<std::unique_ptr<LabelFunction>> make_label_replace(std::string_view desti
                                                           std::string_view replacement,
                                                           std::string_view source,
                                                           std::string_view pattern) {
-  auto compiled = std::make_unique<RE2>("^(?s:" + std::string(pattern) + ")$", regex_options());
+  auto compiled = std::make_unique<RE2>("^(?s:" + re2_pattern(pattern) + ")$", regex_options());
   if (!compiled->ok()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("invalid regular expression in label_replace(): {}", pattern));

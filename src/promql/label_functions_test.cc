@@ -33,6 +33,7 @@ TEST(LabelReplace, PutsGroupsIntoTheDestination) {
   EXPECT_EQ(get(replaced("n", "node-$1", "host", R"(gpu-(\d+)\..*)"), "n"), "node-07");
   EXPECT_EQ(get(replaced("n", "${1}x", "host", R"(gpu-(\d+)\..*)"), "n"), "07x");
   EXPECT_EQ(get(replaced("n", "$num", "host", R"(gpu-(?P<num>\d+)\..*)"), "n"), "07");
+  EXPECT_EQ(get(replaced("n", "$num", "host", R"(gpu-(?<num>\d+)\..*)"), "n"), "07");
   EXPECT_EQ(get(replaced("n", "${num}!", "host", R"(gpu-(?P<num>\d+)\..*)"), "n"), "07!");
   EXPECT_EQ(get(replaced("n", "$0", "host", ".*"), "n"), "gpu-07.example");
 }

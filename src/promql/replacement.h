@@ -34,5 +34,7 @@ class Replacement {
 
 // Quiet, with bounded memory.
 RE2::Options regex_options();
+// A pattern of Go's for RE2, which writes groups with names (?P<name>…) only, not (?<name>…).
+std::string re2_pattern(std::string_view go_pattern);
 
 }  // namespace gpusight::promql

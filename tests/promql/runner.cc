@@ -133,7 +133,7 @@ class Runner {
   ScriptData data_{kLookback.count()};
 };
 
-Outcome outcome_of(const Command& command, const Eval& eval, Judgement judgement) {
+Outcome outcome_of(const Command& command, const Eval& eval, const Judgement& judgement) {
   Outcome outcome{.line = command.line, .verdict = judgement.verdict, .why = judgement.why};
   if (outcome.verdict == Verdict::kFailed) outcome.why = eval.query + ": " + outcome.why;
   return outcome;

@@ -167,13 +167,13 @@ class Executor {
   }
 
   // One turn of a loop.
-  Result<Flow> once(const Branch& branch, TemplateValue key, TemplateValue value) {
+  Result<Flow> once(const Branch& branch, const TemplateValue& key, const TemplateValue& value) {
     TRY(count_step());
     const size_t known = variables_.size();
     const std::vector<std::string>& names = branch.pipeline.variables;
     if (names.size() == 1) TRY(set(branch.pipeline.target, names[0], value));
     if (names.size() == 2) {
-      TRY(set(branch.pipeline.target, names[0], std::move(key)));
+      TRY(set(branch.pipeline.target, names[0], key));
       TRY(set(branch.pipeline.target, names[1], value));
     }
     Result<Flow> flow = with(value, branch.then);

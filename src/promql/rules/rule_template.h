@@ -27,9 +27,9 @@
 
 namespace gpusight::promql {
 
-inline constexpr size_t kMaxTemplateLength = 64 * 1024;   // bytes
-inline constexpr size_t kMaxTemplateOutput = 256 * 1024;  // bytes
-inline constexpr size_t kMaxTemplateSteps = 100'000;      // nodes visited in an expansion
+inline constexpr size_t kMaxTemplateLength = 64UL * 1024;   // bytes
+inline constexpr size_t kMaxTemplateOutput = 256UL * 1024;  // bytes
+inline constexpr size_t kMaxTemplateSteps = 100'000;        // nodes visited in an expansion
 
 struct TemplateInput {
   const model::Labels& labels;  // of the series

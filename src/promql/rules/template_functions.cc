@@ -91,7 +91,7 @@ Value sort_by_label(Context, Args args) {
 }
 
 Result<std::unique_ptr<RE2>> compile(const std::string& pattern) {
-  auto compiled = std::make_unique<RE2>(pattern, regex_options());
+  auto compiled = std::make_unique<RE2>(re2_pattern(pattern), regex_options());
   if (compiled->ok()) return compiled;
   return fail(fmt::format("error parsing regexp: {}", compiled->error()));
 }

@@ -29,7 +29,9 @@ std::string text_of_map(const TextMap& map) {
   std::string out = "map[";
   for (const auto& [key, value] : map) {
     if (out.size() > 4) out += ' ';
-    out += key + ":" + value;
+    out += key;
+    out += ':';
+    out += value;
   }
   return out + "]";
 }
