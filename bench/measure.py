@@ -2,7 +2,8 @@
 
 One daemon on the simulated machine, a client of the live stream connected and /metrics scraped each
 second, all measured from outside through /proc. Beside it, in the same run, the floor (NVML calls and
-nothing else) and a known exporter, so that ratios mean something on any machine.
+nothing else) and a known exporter, so that ratios mean something on any machine. Last, what queries cost
+(promql.py).
 """
 
 import argparse
@@ -20,6 +21,7 @@ SOURCE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(SOURCE_DIR, "tests", "e2e"))
 
 import harness  # noqa: E402
+import promql  # noqa: E402
 
 # DESIGN of the budgets: release build, eight simulated H100, one second, page and scraper attached.
 BUDGET_CPU_PERCENT = 0.5
@@ -230,7 +232,13 @@ def machine():
     return f"{os.cpu_count()} cores of {model}, Linux {platform.release().split('-')[0]}"
 
 
-def write(table, options, ours):
+def lines_of(table):
+    mark = {True: "kept", False: "**over**", None: ""}
+    return ["| figure | measured | budget | |", "|---|---|---|---|",
+            *(f"| {name} | {value} | {budget} | {mark[kept]} |" for name, value, budget, kept in table)]
+
+
+def write(table, queries, options, ours):
     lines = [
         "# Figures",
         "",
@@ -241,11 +249,11 @@ def write(table, options, ours):
         f"{datetime.date.today().isoformat()}, {machine()}, load {os.getloadavg()[0]:.1f}. "
         f"`{options.command.strip()}`: {options.scenario}, {ours['gpus']} GPUs, {options.seconds} s.",
         "",
-        "| figure | measured | budget | |",
-        "|---|---|---|---|",
+        *lines_of(table),
     ]
-    mark = {True: "kept", False: "**over**", None: ""}
-    lines += [f"| {name} | {value} | {budget} | {mark[kept]} |" for name, value, budget, kept in table]
+    if queries:
+        lines += ["", "## Queries", "", "On series held in memory; Prometheus is asked in the same run.", "",
+                  *lines_of(queries)]
     kept = ""
     if os.path.exists(RESULTS):  # what `make soak` wrote
         with open(RESULTS, encoding="utf-8") as file:
@@ -267,12 +275,12 @@ def main():
         return 1
     ours = measure_gpusight(options.seconds, options.scenario)
     others = neighbours(max(options.seconds // 3, 10), options.scenario)
-    table = rows(ours, others)
+    table, queries = rows(ours, others), promql.rows()
     mark = {True: "kept", False: "OVER", None: ""}
-    for name, value, budget, kept in table:
+    for name, value, budget, kept in table + queries:
         print(f"{name:<58} {value:>22}  {budget:>8}  {mark[kept]}")
     if not options.no_write:
-        write(table, options, ours)
+        write(table, queries, options, ours)
     return 0
 
 

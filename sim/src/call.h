@@ -52,6 +52,9 @@ class Call {
   // The first active fault of a kind that fits this call's GPU and function.
   const LiveFault* fault(FaultKind kind) const;
 
+  // The code that a fault has for one entry of a batch (a field, a metric); SUCCESS when none has.
+  nvmlReturn_t code_of_entry(std::string_view field) const;
+
   // Stores a value, unless a fault puts another one in its place.
   template <class T>
   void put(T* out, T value, std::string_view field = {}) const {

@@ -68,7 +68,10 @@ void add_error_events(const LiveFault& one, std::size_t gpu, double since, doubl
   if (fault.amount > 0) out.push_back({key_of(one, begin, gpu), type, 0, begin});
   if (fault.per_second <= 0) return;
   const double step = 1 / std::min(fault.per_second, kMostErrorEvents);
-  const double first = std::max(1.0, std::ceil((since - begin) / step));
+  // Nobody waits for more than the latest of them.
+  constexpr double kMostAtOnce = 1000;
+  const double latest = std::floor((std::min(t, fault.until) - begin) / step);
+  const double first = std::max({1.0, std::ceil((since - begin) / step), latest - kMostAtOnce});
   for (double n = first; begin + n * step <= std::min(t, fault.until); ++n) {
     out.push_back({key_of(one, begin + n * step, gpu), type, 0, begin + n * step});
   }
@@ -79,7 +82,8 @@ std::vector<Occurrence> occurrences(const Plan& plan, const Registration& wanted
   for (const LiveFault& one : plan.faults) {
     if (!one.hits_gpu(wanted.gpu)) continue;
     const double at = std::isinf(one.fault.at) ? 0 : one.fault.at;
-    if (one.fault.kind == FaultKind::kXid) {
+    const bool silent = one.fault.what == static_cast<unsigned>(XidWhere::kKernelLog);
+    if (one.fault.kind == FaultKind::kXid && !silent) {
       all.push_back(
           {key_of(one, at, wanted.gpu), nvmlEventTypeXidCriticalError, one.fault.code, at});
     }

@@ -6,29 +6,27 @@ using namespace gpusight::sim;
 namespace gpusight::sim {
 namespace {
 
-// The field that a number means with a driver; kCount = none.
 FieldName field_of(const Call& call, unsigned id) {
-  const std::uint64_t driver = call.plan().driver_key;
-  FieldName found = FieldName::kCount;
-  unsigned number = 0;  // of the field at hand, as of this driver
-  for (unsigned i = 0; i < kFieldFactCount && id != 0; ++i) {
-    const FieldFact& fact = kFieldFacts[i];
-    const bool new_field = i == 0 || kFieldFacts[i - 1].name != fact.name;
-    if (new_field) number = 0;
-    if (fact.since <= driver) number = fact.id;
-    const bool last = i + 1 == kFieldFactCount || kFieldFacts[i + 1].name != fact.name;
-    if (last && number == id) found = fact.name;
+  const std::vector<FieldName>& numbers = call.plan().fields;
+  return id < numbers.size() ? numbers[id] : FieldName::kCount;
+}
+
+// The row of each field in the tables; null for those that this library has no figure for.
+std::vector<const Field*> rows_by_name() {
+  std::vector<const Field*> rows(static_cast<std::size_t>(FieldName::kCount));
+  for (const std::span<const Field> table : {device_fields(), link_fields()}) {
+    for (const Field& field : table) {
+      const auto first = static_cast<std::size_t>(field.first);
+      const auto last = static_cast<std::size_t>(field.last);
+      for (std::size_t name = first; name <= last; ++name) rows[name] = &field;
+    }
   }
-  return found;
+  return rows;
 }
 
 const Field* row_of(FieldName name) {
-  for (const std::span<const Field> table : {device_fields(), link_fields()}) {
-    for (const Field& field : table) {
-      if (name >= field.first && name <= field.last) return &field;
-    }
-  }
-  return nullptr;
+  static const std::vector<const Field*> rows = rows_by_name();
+  return rows[static_cast<std::size_t>(name)];
 }
 
 bool is_ecc_counter(FieldName name) {
@@ -65,6 +63,10 @@ bool fill(const Call& call, nvmlFieldValue_t& value) {
     const auto nth = static_cast<unsigned>(name) - static_cast<unsigned>(field->first);
     answer = field->read(call, value.scopeId, nth);
   }
+  if (const nvmlReturn_t code = call.code_of_entry(std::to_string(value.fieldId));
+      code != NVML_SUCCESS) {
+    answer.code = code;
+  }
   value.nvmlReturn = answer.code;
   if (answer.code != NVML_SUCCESS) return false;
   store(call, value, field->type, answer.number);
@@ -72,6 +74,21 @@ bool fill(const Call& call, nvmlFieldValue_t& value) {
 }
 
 }  // namespace
+
+std::vector<FieldName> field_numbers(std::uint64_t driver) {
+  std::vector<FieldName> numbers;
+  for (unsigned i = 0; i < kFieldFactCount; ++i) {
+    const FieldFact& fact = kFieldFacts[i];
+    // The last row of a field that is not younger than the driver counts.
+    const bool later = i + 1 < kFieldFactCount && kFieldFacts[i + 1].name == fact.name &&
+                       kFieldFacts[i + 1].since <= driver;
+    if (fact.since > driver || later || fact.id == 0) continue;
+    if (numbers.size() <= fact.id) numbers.resize(fact.id + 1, FieldName::kCount);
+    numbers[fact.id] = fact.name;
+  }
+  return numbers;
+}
+
 }  // namespace gpusight::sim
 
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {

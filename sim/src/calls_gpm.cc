@@ -190,6 +190,14 @@ nvmlReturn_t take_sample(Call& call, std::optional<unsigned> gpu_instance, nvmlG
 }
 
 }  // namespace
+
+std::size_t open_gpm_samples(Library& library) {
+  const std::lock_guard lock(library.events_mutex());
+  const auto& samples = library.gpm_samples();
+  return static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(),
+                                                [](const auto& one) { return one != nullptr; }));
+}
+
 }  // namespace gpusight::sim
 
 nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t* sample) {
@@ -280,9 +288,14 @@ nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t* get) {
     for (unsigned i = 0; i < get->numMetrics; ++i) {
       nvmlGpmMetric_t& metric = get->metrics[i];
       double value = 0;
-      metric.nvmlReturn = measure(window, metric.metricId, known, &value);
-      if (metric.nvmlReturn != NVML_SUCCESS) continue;
-      call.put(&metric.value, value, std::to_string(metric.metricId));
+      const std::string id = std::to_string(metric.metricId);
+      metric.nvmlReturn = call.code_of_entry(id);
+      if (metric.nvmlReturn == NVML_SUCCESS) {
+        metric.nvmlReturn = measure(window, metric.metricId, known, &value);
+      }
+      // The driver writes a 0 beside its refusal.
+      metric.value = 0;
+      if (metric.nvmlReturn == NVML_SUCCESS) call.put(&metric.value, value, id);
     }
     return NVML_SUCCESS;
   });

@@ -25,10 +25,13 @@ struct Repairs {
 Repairs repairs_of(const Call& call) {
   const Conditions& conditions = call.model().conditions();
   Repairs repairs;
-  repairs.corrected =
-      static_cast<unsigned>(conditions.counted(FaultKind::kRemappedRows, 0, 0, call.t()));
-  repairs.uncorrected =
-      static_cast<unsigned>(conditions.counted(FaultKind::kRemappedRows, 1, 0, call.t()));
+  const auto rows = [&](unsigned error) {
+    const double most = call.board().remap_banks;
+    return static_cast<unsigned>(
+        std::min(most, conditions.counted(FaultKind::kRemappedRows, error, 0, call.t())));
+  };
+  repairs.corrected = rows(0);
+  repairs.uncorrected = rows(1);
   conditions.each(FaultKind::kRemappedRows, [&](const Fault& fault) {
     const bool now = call.t() >= fault.at && call.t() < fault.until;
     repairs.pending = repairs.pending || (now && fault.pending);
@@ -50,8 +53,9 @@ SramErrors sram_errors(const Call& call, bool aggregate) {
   conditions.each(FaultKind::kEccErrors, [&](const Fault& fault) {
     const bool sram = fault.what == static_cast<unsigned>(EccLocation::kSram) && fault.code == 1;
     if (!sram || call.t() < fault.at || (fault.pending && !aggregate)) return;
-    const auto count = static_cast<unsigned long long>(
-        fault.amount + std::floor(fault.per_second * conditions.lasted(fault, call.t())));
+    constexpr double kMost = 1e17;
+    const auto count = static_cast<unsigned long long>(std::min(
+        kMost, fault.amount + std::floor(fault.per_second * conditions.lasted(fault, call.t()))));
     (fault.failed ? errors.parity : errors.secded) += count;
     errors.by_unit[std::min(fault.part, 4U)] += count;
   });

@@ -32,21 +32,22 @@ nvmlReturn_t gpu_text(Fn fn, nvmlDevice_t device, char* out, unsigned length, Bo
 
 }  // namespace
 
-nvmlPciInfo_t pci_info(unsigned domain, unsigned bus, unsigned device_id, unsigned subsystem_id) {
+nvmlPciInfo_t pci_info(unsigned domain, unsigned bus, unsigned device, unsigned device_id,
+                       unsigned subsystem_id) {
   nvmlPciInfo_t info{};
   std::snprintf(info.busIdLegacy, sizeof info.busIdLegacy, "%04X:%02X:%02X.0", domain & 0xFFFF,
-                bus & 0xFF, 0U);
-  std::snprintf(info.busId, sizeof info.busId, "%08X:%02X:%02X.0", domain, bus & 0xFF, 0U);
+                bus & 0xFF, device);
+  std::snprintf(info.busId, sizeof info.busId, "%08X:%02X:%02X.0", domain, bus & 0xFF, device);
   info.domain = domain;
   info.bus = bus;
-  info.device = 0;
+  info.device = device;
   info.pciDeviceId = device_id;
   info.pciSubSystemId = subsystem_id;
   return info;
 }
 
 nvmlPciInfo_t pci_info(const GpuSpec& spec) {
-  return pci_info(spec.pci_domain, spec.pci_bus, spec.board->pci_device_id,
+  return pci_info(spec.pci_domain, spec.pci_bus, spec.pci_device, spec.board->pci_device_id,
                   spec.board->pci_subsystem_id);
 }
 

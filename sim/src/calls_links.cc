@@ -52,7 +52,7 @@ nvmlPciInfo_t remote_place(const Call& call, unsigned link) {
   constexpr unsigned kSwitchId = 0x22A310DE;
   const std::optional<std::size_t> peer = call.model().nvlink_peer(link);
   if (peer) return pci_info(call.scenario().gpus[*peer]);
-  return pci_info(kSwitchDomain, kFirstSwitchBus + link % 4, kSwitchId, 0);
+  return pci_info(kSwitchDomain, kFirstSwitchBus + link % 4, 0, kSwitchId, 0);
 }
 
 nvmlReturn_t remote_pci(Fn fn, nvmlDevice_t device, unsigned link, nvmlPciInfo_t* pci, bool old) {
@@ -97,7 +97,7 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int* out) {
 
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* out) {
   return one_number(Fn::nvmlDeviceGetPcieReplayCounter, device, out, [](Call& call) {
-    return call.model().pcie_errors(PcieCounter::kReplay, call.t());
+    return static_cast<std::uint64_t>(call.model().pcie_errors(PcieCounter::kReplay, call.t()));
   });
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr unsigned kDirect = 0;  // peer type: connected without a switch
 constexpr unsigned kWithSwitch = 1;
-constexpr unsigned kFirstIrq = 120;
 
 unsigned module_of(const Call& call) {
   // Modules of a base board are counted from 1; a card is the first of its own.
@@ -190,7 +189,7 @@ nvmlReturn_t nvmlDeviceValidateInforom(nvmlDevice_t device) {
 
 nvmlReturn_t nvmlDeviceGetIrqNum(nvmlDevice_t device, unsigned int* number) {
   return one_number(Fn::nvmlDeviceGetIrqNum, device, number,
-                    [](Call& call) { return kFirstIrq + static_cast<unsigned>(call.gpu()); });
+                    [](Call& call) { return first_irq() + call.model().spec().minor; });
 }
 
 nvmlReturn_t nvmlDeviceGetAPIRestriction(nvmlDevice_t device, nvmlRestrictedAPI_t kind,

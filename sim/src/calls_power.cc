@@ -24,11 +24,13 @@ nvmlReturn_t limit(Fn fn, nvmlDevice_t device, unsigned* out, Body body) {
 
 // A one second mean on boards that have it, else the instant.
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* power) {
-  return one_number(Fn::nvmlDeviceGetPowerUsage, device, power, [](Call& call) {
-    const GpuModel& model = call.model();
-    return milliwatts(call.board().average_power ? model.mean_power(call.t(), kAverageSeconds)
-                                                 : model.power(call.t()));
-  });
+  return number_if(
+      Fn::nvmlDeviceGetPowerUsage, device, power, [](const Board& b) { return b.power_reading; },
+      [](Call& call) {
+        const GpuModel& model = call.model();
+        return milliwatts(call.board().average_power ? model.mean_power(call.t(), kAverageSeconds)
+                                                     : model.power(call.t()));
+      });
 }
 
 nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* energy) {

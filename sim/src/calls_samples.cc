@@ -40,6 +40,7 @@ unsigned newest_type(const Call& call) {
 bool has_ring(const Board& board, unsigned type) {
   const bool later = type == NVML_JPG_UTILIZATION_SAMPLES || type == NVML_OFA_UTILIZATION_SAMPLES;
   if (later) return board.architecture >= NVML_DEVICE_ARCH_TURING;
+  if (type == NVML_TOTAL_POWER_SAMPLES) return board.power_reading;
   return type != NVML_MEMORY_CLK_SAMPLES || board.max_memory_mhz > 0;
 }
 

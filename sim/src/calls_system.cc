@@ -60,7 +60,7 @@ nvmlReturn_t by_pci(Fn fn, const char* text, nvmlDevice_t* device) {
     }
     for (std::size_t gpu = 0; gpu < call.scenario().gpus.size(); ++gpu) {
       const GpuSpec& spec = call.scenario().gpus[gpu];
-      if (spec.pci_domain == domain && spec.pci_bus == bus && slot == 0) {
+      if (spec.pci_domain == domain && spec.pci_bus == bus && spec.pci_device == slot) {
         return hand_out(call, gpu, std::nullopt, device);
       }
     }

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace gpusight::sim {
+namespace {
+
+constexpr double kMostCounted = 1e18;  // of what still is a number of the driver's
+
+}  // namespace
 
 bool is_condition(FaultKind kind) { return kind >= FaultKind::kEccErrors; }
 
@@ -46,7 +51,7 @@ double Conditions::counted(FaultKind kind, unsigned what, unsigned code, double 
     if (part != kAllParts && fault.part != kAllParts && fault.part != part) return;
     sum += fault.amount + std::floor(fault.per_second * lasted(fault, t));
   });
-  return sum;
+  return std::min(sum, kMostCounted);
 }
 
 double Conditions::throttled_seconds(std::uint64_t reason, double t) const {

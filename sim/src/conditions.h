@@ -13,7 +13,21 @@
 
 namespace gpusight::sim {
 
-// Fault::what by kind.
+// What each kind makes of a Fault's members, beside `amount` at once and `per_second` more:
+//   kEccErrors       what = EccLocation, code 1 = uncorrected, part = SramUnit, failed = found by
+//                    parity, pending = from an earlier life of the driver: in the aggregate only
+//   kRetiredPages    what 0 single bit, 1 double bit; pending = waits for a restart
+//   kRemappedRows    what 0 corrected, 1 uncorrected; pending; failed = no spare row was left
+//   kNvlinkErrors    what = NvlinkCounter, part = link
+//   kNvlinkDown      part = link
+//   kPcieErrors      what = PcieCounter
+//   kPcieLink        what = generation (0 = as it was), amount = lanes (0 = as they were)
+//   kThrottle        what = the driver's bits of the reason, clocks = the share that is left
+//   kOverheat        amount = degrees in the end, per_second = how fast; 0 = at once
+//   kFanStopped      part = fan
+//   kPowerSource, kRecoveryAction    what = the driver's number
+//   kFabric          what = the driver's state, code = its status, part = bit of the health mask
+//   kBadSamples      what = BadSamples
 enum class EccLocation : unsigned {
   kL1,
   kL2,
@@ -43,6 +57,9 @@ enum class PcieCounter : unsigned {
   kRecovery,
 };
 enum class BadSamples : unsigned { kGarbage, kFuture, kStale };
+
+// Where a kXid shows: some never come as events.
+enum class XidWhere : unsigned { kBoth, kEvent, kKernelLog };
 
 // Whether a kind counts something that stays counted.
 bool is_counter(FaultKind kind);

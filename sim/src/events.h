@@ -38,5 +38,6 @@ struct GpmSample {
 };
 
 std::size_t open_event_sets(Library& library);
+std::size_t open_gpm_samples(Library& library);
 
 }  // namespace gpusight::sim

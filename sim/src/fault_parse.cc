@@ -159,6 +159,7 @@ void read_by_kind(TomlReader& table, Fault& fault) {
     case FaultKind::kReturn:
       fault.function = read_function(table);
       fault.code = read_code(table, 999);
+      fault.field = table.text("field", "");
       fault.every = static_cast<std::uint64_t>(table.integer("every", 1, 1, 1LL << 40));
       return;
     case FaultKind::kValue: return read_value(table, fault);
@@ -179,10 +180,13 @@ void read_by_kind(TomlReader& table, Fault& fault) {
       return;
     case FaultKind::kLatency:
       fault.function = read_function(table);
-      fault.seconds = table.number("microseconds", 1000, 0, 1e9) / 1e6;
+      fault.per_second = table.number("microseconds_per_open_file", 0, 0, 1000) / 1e6;
+      fault.seconds = table.number("microseconds", fault.per_second > 0 ? 0 : 1000, 0, 1e9) / 1e6;
       return;
     case FaultKind::kXid:
       fault.code = static_cast<unsigned>(table.integer("code", 31, 1, 65535));
+      fault.what = static_cast<unsigned>(table.choice("where", 0, {"both", "event", "kernel_log"}));
+      fault.pid = static_cast<unsigned>(table.integer("pid", 0, 0, 4294967295LL));
       return;
     case FaultKind::kIndexOrder: return;
     default: return read_condition(table, fault);

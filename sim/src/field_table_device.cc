@@ -118,20 +118,27 @@ Answer pcie_bytes(const Call& call, unsigned, unsigned nth) {
   return {NVML_SUCCESS, static_cast<std::int64_t>(narrow ? bytes & 0xFFFFFFFF : bytes)};
 }
 
+// Of a whole module with its processor, where a scenario says so.
+Answer module_power(const Call& call, unsigned scope, const char* reading) {
+  const std::optional<double> watts = call.model().reading(reading);
+  return scope == NVML_POWER_SCOPE_MODULE && watts ? milliwatts(*watts) : kNotSupported;
+}
+
 Answer power_average(const Call& call, unsigned scope, unsigned) {
   const Board& b = call.board();
-  if (!b.average_power) return kNotSupported;
+  if (!b.average_power || !b.power_reading) return kNotSupported;
   if (scope == NVML_POWER_SCOPE_GPU) return milliwatts(call.model().mean_power(call.t(), 1));
   if (scope == NVML_POWER_SCOPE_MEMORY && b.memory_watts > 0) {
     const double busy = call.model().memory_busy(call.t(), 1);
     return milliwatts(
         call.model().reading("memory_power_watts").value_or(b.memory_watts * (0.33 + 0.67 * busy)));
   }
-  return kNotSupported;
+  return module_power(call, scope, "module_average_watts");
 }
 
 Answer power_instant(const Call& call, unsigned scope, unsigned) {
-  if (scope != NVML_POWER_SCOPE_GPU) return kNotSupported;
+  if (scope == NVML_POWER_SCOPE_MODULE) return module_power(call, scope, "module_watts");
+  if (scope != NVML_POWER_SCOPE_GPU || !call.board().power_reading) return kNotSupported;
   return milliwatts(call.model().power(call.t()));
 }
 

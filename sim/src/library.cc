@@ -32,6 +32,18 @@ std::string environment(const char* name) {
 
 void say(const std::string& text) { std::fprintf(stderr, "gpusight-sim: %s\n", text.c_str()); }
 
+// GPUSIGHT_SIM_LATENCY: microseconds that every call takes.
+double latency_of_all() {
+  const std::string text = environment("GPUSIGHT_SIM_LATENCY");
+  if (text.empty()) return 0;
+  double microseconds = 0;
+  const char* end = text.data() + text.size();
+  const bool good = std::from_chars(text.data(), end, microseconds).ptr == end &&
+                    microseconds >= 0 && microseconds <= 1e8;
+  if (!good) say("GPUSIGHT_SIM_LATENCY: microseconds are wanted, not \"" + text + "\"");
+  return good ? microseconds / 1e6 : 0;
+}
+
 std::string identity_of(const Fault& fault) {
   std::string text = fault.id + '|' + std::to_string(static_cast<int>(fault.kind)) + '|' +
                      fault.function + '|' + std::to_string(fault.code) + '|' + fault.field + '|' +
@@ -111,6 +123,7 @@ bool Library::load(std::string* error) {
   }
   control_ = {};
   control_state_.clear();
+  latency_seconds_ = latency_of_all();
   rebuild({});
   return true;
 }
@@ -139,6 +152,7 @@ void Library::rebuild(std::vector<LiveFault> control_faults) {
   auto plan = std::make_shared<Plan>();
   plan->scenario = scenario_;
   plan->driver_key = version_key(scenario_->driver);
+  plan->fields = field_numbers(plan->driver_key);
   plan->faults = scenario_faults_;
   plan->faults.insert(plan->faults.end(), control_faults_.begin(), control_faults_.end());
   for (const LiveFault& one : plan->faults) {
@@ -146,6 +160,7 @@ void Library::rebuild(std::vector<LiveFault> control_faults) {
   }
   plan->frozen_at = control_.frozen_at ? control_.frozen_at : scenario_->frozen_at;
   plan->offset_seconds = control_.offset_seconds;
+  plan->latency_seconds = latency_seconds_;
   plan_ = std::move(plan);
 }
 

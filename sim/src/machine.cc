@@ -225,7 +225,8 @@ unsigned GpuModel::graphics_mhz(double t) const {
   // Clocks move in steps of 15 MHz, and sink a little with the load.
   const double load = busy(t, kClockWindowSeconds);
   const int steps = static_cast<int>(std::lround(load * 6 + (power_capped(t) ? 8 : 0)));
-  const unsigned free = b.max_graphics_mhz - 15 * static_cast<unsigned>(std::max(0, steps));
+  const auto sunk = static_cast<unsigned>(15 * std::max(0, steps));
+  const unsigned free = b.max_graphics_mhz - std::min(sunk, b.max_graphics_mhz);
   double share = conditions_.clock_share(t);
   const std::uint64_t reasons = throttle_reasons(t);
   if ((reasons & kReasonSwThermal) != 0) share *= kSoftwareSlowdown;
@@ -292,7 +293,8 @@ std::uint64_t GpuModel::ecc_errors(bool uncorrected, bool aggregate, EccLocation
     if (fault.pending && !aggregate) return;
     sum += fault.amount + std::floor(fault.per_second * conditions_.lasted(fault, t));
   });
-  return static_cast<std::uint64_t>(sum);
+  constexpr double kMost = 1e17;  // so that all places together are a number too
+  return static_cast<std::uint64_t>(std::min(sum, kMost));
 }
 
 std::uint64_t GpuModel::ecc_errors(bool uncorrected, bool aggregate, double t) const {

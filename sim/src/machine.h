@@ -113,6 +113,9 @@ class GpuModel {
   Conditions conditions_;
 };
 
+// The interrupt of the first GPU; the others' follow.
+constexpr unsigned first_irq() { return 60; }
+
 // The process as it is at `t`, if it is there then.
 std::optional<RunningProcess> running_at(const ProcessSpec& process, double t);
 

@@ -6,7 +6,8 @@
 
 namespace gpusight::sim {
 
-nvmlPciInfo_t pci_info(unsigned domain, unsigned bus, unsigned device_id, unsigned subsystem_id);
+nvmlPciInfo_t pci_info(unsigned domain, unsigned bus, unsigned device, unsigned device_id,
+                       unsigned subsystem_id);
 nvmlPciInfo_t pci_info(const GpuSpec& spec);
 
 // Writes it as newer calls do, or as the two older ones: only the first bytes, with reserved words

@@ -74,6 +74,7 @@ void read_power(TomlReader& table, Board& b) {
   b.min_limit_watts = table.number("min_limit_watts", b.min_limit_watts, 0, kMost);
   b.default_limit_watts = table.number("default_limit_watts", b.default_limit_watts, 0, kMost);
   b.max_limit_watts = table.number("max_limit_watts", b.max_limit_watts, 0, kMost);
+  b.power_reading = table.boolean("power_reading", b.power_reading);
   b.average_power = table.boolean("average_power", b.average_power);
   b.memory_watts = table.number("memory_watts", b.memory_watts, 0, kMost);
   b.has_battery = table.boolean("battery", b.has_battery);
@@ -153,9 +154,12 @@ void read_mig_profiles(TomlReader& table, Board& b) {
     };
     read("id", profile.profile_id);
     read("kind", profile.kind);
-    read("slices", profile.slices);
-    read("memory_slices", profile.memory_slices);
-    read("most", profile.most);
+    const auto part = [&](const char* key, std::int64_t most) {
+      return static_cast<unsigned>(row.integer(key, 1, 1, most));
+    };
+    profile.slices = part("slices", 7);
+    profile.memory_slices = part("memory_slices", 8);
+    profile.most = part("most", 7);
     read("multiprocessors", profile.multiprocessors);
     read("memory_mib", profile.memory_mib);
     read("copy_engines", profile.copy_engines);

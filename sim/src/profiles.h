@@ -57,6 +57,7 @@ struct Board {
   double min_limit_watts = 0;
   double default_limit_watts = 0;  // 0 = no limit that the driver knows
   double max_limit_watts = 0;
+  bool power_reading = true;   // tells what it draws
   bool average_power = false;  // field 185 and a one second average behind the plain call
   double memory_watts = 0;     // share of the peak that field 185 reports for the memory; 0 = none
   double idle_celsius = 0;

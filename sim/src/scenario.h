@@ -109,6 +109,7 @@ struct GpuSpec {
   unsigned minor = 0;
   unsigned pci_domain = 0;
   unsigned pci_bus = 0;
+  unsigned pci_device = 0;
   unsigned numa_node = 0;
   std::size_t workload = 0;  // position in Scenario::workloads
   double offset_seconds = 0;
@@ -168,7 +169,7 @@ struct Fault {
   unsigned code = 0;
   std::uint64_t every = 1;  // strikes once in so many matching calls
   std::uint64_t times = 0;  // init_fails: this many, 0 = all while active
-  std::string field;        // value: which member, or the field id
+  std::string field;        // value, return: which member, or the id of a field or metric
   std::int64_t value = 0;
   double seconds = 0;        // block: at most this long, infinity = while active; latency: always
   bool after_reinit = true;  // gpu_lost: back only for sessions begun afterwards
@@ -179,8 +180,8 @@ struct Fault {
   unsigned what = 0;
   unsigned part = kAllParts;  // a link or a fan
   double amount = 0;          // at once at `at` ...
-  double per_second = 0;      // ... and growing while active
-  double clocks = 1;          // share of the clock that is left
+  double per_second = 0;  // ... and growing while active; latency: of each file that may be open
+  double clocks = 1;      // share of the clock that is left
   bool pending = false;
   bool failed = false;
   std::string id;  // tells two equal one-off faults of a control file apart

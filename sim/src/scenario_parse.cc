@@ -140,6 +140,8 @@ const std::vector<std::string> kReadings = {"power_watts",
                                             "memory_mhz",
                                             "video_mhz",
                                             "pstate",
+                                            "module_watts",
+                                            "module_average_watts",
                                             "pcie_generation",
                                             "pcie_width",
                                             "pcie_sent_kbps",
@@ -152,7 +154,7 @@ const std::vector<std::string> kReadings = {"power_watts",
 void read_readings(TomlReader& table, GpuSpec& gpu) {
   table.tables("reading", [&](TomlReader& row) {
     for (const std::string& name : kReadings) {
-      if (row.has(name)) gpu.readings[name] = row.number(name, 0, 0, 1e12);
+      if (row.has(name)) gpu.readings[name] = row.number(name, 0, 0, 1e9);
     }
   });
 }
@@ -214,8 +216,9 @@ void place(GpuSpec& gpu, std::size_t position, std::int64_t bus, unsigned domain
 void read_gpu_row(TomlReader& table, Scenario& scenario) {
   const double stagger = table.number("stagger_seconds", 0, 0, 1e6);
   const double offset = table.number("offset_seconds", 0, -1e6, 1e6);
-  const std::int64_t bus = table.integer("pci_bus", -1, 1, 255);
+  const std::int64_t bus = table.integer("pci_bus", -1, 0, 255);
   const auto domain = static_cast<unsigned>(table.integer("pci_domain", 0, 0, 0xFFFF));
+  const auto slot = static_cast<unsigned>(table.integer("pci_device", 0, 0, 31));
   const std::int64_t numa = table.integer("numa_node", -1, 0, 63);
   const std::string uuid = table.text("uuid", "");
   const std::string serial = table.text("serial", "");
@@ -232,6 +235,7 @@ void read_gpu_row(TomlReader& table, Scenario& scenario) {
   for (std::size_t i = 0; i < count && scenario.gpus.size() < kMaxGpus; ++i) {
     const std::size_t position = scenario.gpus.size();
     GpuSpec gpu = common;
+    gpu.pci_device = slot;
     if (i + 1 == count) gpu.workload = last_workload;
     place(gpu, position, bus >= 0 ? bus + static_cast<std::int64_t>(i) : -1, domain);
     gpu.numa_node =

@@ -89,6 +89,30 @@ TEST_F(GpmTest, AnInstanceHasTheShareOfItsProcesses) {
   EXPECT_EQ(call("nvmlGpmMigSampleGet", gpu(1), 5U, sample()), NVML_ERROR_INVALID_ARGUMENT);
 }
 
+// FAULT-014
+TEST_F(GpmTest, ASingleMetricMayFailWithAZeroBesideIt) {
+  ASSERT_EQ(init(std::string(kDivided) +
+                 "[[fault]]\nkind = \"return\"\nfunction = \"nvmlGpmMetricsGet\"\nfield = \"2\"\n"
+                 "code = \"UNKNOWN\"\n"),
+            NVML_SUCCESS);
+  EXPECT_EQ(metric(1, 0).nvmlReturn, NVML_SUCCESS);
+  EXPECT_EQ(metric(2, 0).nvmlReturn, NVML_ERROR_UNKNOWN);
+  EXPECT_EQ(metric(2, 0).value, 0);
+}
+
+// FAULT-053
+TEST_F(GpmTest, OpenSamplesAreCounted) {
+  ASSERT_EQ(init(kDivided), NVML_SUCCESS);
+  const auto open = get<int()>("gpusight_sim_open_gpm_samples");
+  const nvmlGpmSample_t one = sample();
+  const nvmlGpmSample_t two = sample();
+  EXPECT_EQ(open(), 2);
+  call("nvmlGpmSampleFree", one);
+  EXPECT_EQ(call("nvmlGpmSampleFree", one), NVML_ERROR_INVALID_ARGUMENT);
+  call("nvmlGpmSampleFree", two);
+  EXPECT_EQ(open(), 0);
+}
+
 TEST_F(GpmTest, SamplesMustBelongTogetherAndLieApart) {
   ASSERT_EQ(init(kDivided), NVML_SUCCESS);
   nvmlGpmMetricsGet_t get{};

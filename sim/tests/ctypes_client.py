@@ -37,6 +37,10 @@ class Process(ctypes.Structure):
                 ('computeInstanceId', UINT)]
 
 
+class OldProcess(ctypes.Structure):
+    _fields_ = [('pid', UINT), ('usedGpuMemory', ULONG)]
+
+
 class Value(ctypes.Union):
     _fields_ = [('dVal', ctypes.c_double), ('siVal', ctypes.c_int), ('uiVal', UINT),
                 ('ullVal', ULONG)]
@@ -53,9 +57,9 @@ class FieldValue(ctypes.Structure):
 
 
 class Client:
-    def __init__(self, path):
+    def __init__(self, path, say=print):
         self.library = ctypes.CDLL(path)
-        self.problems = []
+        self.problems, self.say = [], say
 
     def check(self, good, what):
         if not good:
@@ -67,9 +71,10 @@ class Client:
         return code
 
     def number(self, name, *arguments, kind=UINT):
-        """A number, or None where the device has none."""
+        """A number, or None where the device or the driver has none."""
         value = kind()
-        code = self.call(name, *arguments, ctypes.byref(value), allowed=(SUCCESS, NOT_SUPPORTED))
+        code = self.call(name, *arguments, ctypes.byref(value),
+                         allowed=(SUCCESS, NOT_SUPPORTED, FUNCTION_NOT_FOUND))
         return value.value if code == SUCCESS else None
 
     def text(self, name, *arguments, size=96):
@@ -96,31 +101,33 @@ class Client:
         return new
 
     def process_call(self, device):
-        """The newest list whose rows have 24 bytes with every driver that has it."""
+        """The newest list whose rows the driver writes as its name says, and the rows."""
         version = self.text('nvmlSystemGetDriverVersion', size=80)
         long_rows = version.startswith('535.') and int(version.split('.')[1]) < 104
-        if not long_rows:
-            count = UINT(0)
-            code = self.call('nvmlDeviceGetComputeRunningProcesses_v3', device,
-                             ctypes.byref(count), None,
+        names = [(suffix, Process) for suffix in (['_v2'] if long_rows else ['_v3', '_v2'])]
+        for suffix, row in names + [('', OldProcess)]:
+            name, count = 'nvmlDeviceGetComputeRunningProcesses' + suffix, UINT(0)
+            code = self.call(name, device, ctypes.byref(count), None,
                              allowed=(SUCCESS, INSUFFICIENT_SIZE, FUNCTION_NOT_FOUND))
             if code != FUNCTION_NOT_FOUND:
-                return 'nvmlDeviceGetComputeRunningProcesses_v3'
-        return 'nvmlDeviceGetComputeRunningProcesses_v2'
+                return name, (row * (count.value + 8))()
+        return None, ()
+
+    def processes(self, device):
+        call, rows = self.process_call(device)
+        count = UINT(len(rows))
+        self.call(call, device, ctypes.byref(count), rows)
+        return rows[:count.value]
 
     def check_processes(self, device, memory):
-        call, count = self.process_call(device), UINT(0)
-        self.call(call, device, ctypes.byref(count), None, allowed=(SUCCESS, INSUFFICIENT_SIZE))
-        rows = (Process * (count.value + 8))()
-        count.value = len(rows)
-        self.call(call, device, ctypes.byref(count), rows)
-        for row in rows[:count.value]:
+        rows = self.processes(device)
+        for row in rows:
             self.check(0 < row.pid < 4194304, f'PID {row.pid} cannot be')
             self.check(memory is None or row.usedGpuMemory <= memory.total,
                        f'PID {row.pid} uses more than there is')
             name = self.text('nvmlSystemGetProcessName', row.pid, size=256)
             self.check(bool(name), f'PID {row.pid} has no name')
-        return count.value
+        return len(rows)
 
     def check_ring(self, device, kind, most):
         value_type, count = UINT(), UINT(0)
@@ -177,22 +184,23 @@ class Client:
         self.check_ring(device, 0, 2000000)
         self.check_ring(device, 1, 100)
         self.check_fields(device)
-        watts = self.number('nvmlDeviceGetPowerUsage', device) / 1000
+        milliwatts = self.number('nvmlDeviceGetPowerUsage', device)
+        watts = '   n/a  ' if milliwatts is None else f'{milliwatts / 1000:6.1f} W'
         celsius = self.number('nvmlDeviceGetTemperature', device, 0)
         processes = self.check_processes(device, memory)
         instances = self.check_instances(device)
         held = f'{memory.used >> 20:6d}/{memory.total >> 20} MiB' if memory else 'of the host'
         share = f'{busy.gpu:3d} %' if code == SUCCESS else '  n/a'
-        print(f'{index}  {self.text("nvmlDeviceGetName", device):26s} {pci.busId.decode()}  {share}  '
-              f'{held}  {watts:6.1f} W  {celsius} C  '
+        self.say(f'{index}  {self.text("nvmlDeviceGetName", device):26s} {pci.busId.decode()}  {share}  '
+              f'{held}  {watts}  {celsius} C  '
               f'{processes} processes  {len(instances)} instances')
 
     def run(self):
         self.call('nvmlInit_v2')
         if self.problems:
             return
-        print('driver', self.text('nvmlSystemGetDriverVersion', size=80),
-              'NVML', self.text('nvmlSystemGetNVMLVersion', size=80))
+        self.say('driver', self.text('nvmlSystemGetDriverVersion', size=80),
+                 'NVML', self.text('nvmlSystemGetNVMLVersion', size=80))
         for index in range(self.number('nvmlDeviceGetCount_v2') or 0):
             self.check_device(index)
         self.call('nvmlShutdown')

@@ -22,6 +22,16 @@ TEST(Scenario, EveryBuiltInOneParsesAndSaysWhatItIs) {
   }
 }
 
+TEST(Scenario, EveryNameStandsInTheReadme) {
+  const std::optional<std::string> readme = read_whole_file(GPUSIGHT_SIM_README);
+  ASSERT_TRUE(readme);
+  for (const auto& all : {embedded_scenarios(), embedded_boards(), embedded_shapes()}) {
+    for (const EmbeddedText& one : all) {
+      EXPECT_NE(readme->find("`" + std::string(one.name) + "`"), std::string::npos) << one.name;
+    }
+  }
+}
+
 TEST(Scenario, EveryBoardPlaysEveryShapeWithEveryDriver) {
   EXPECT_EQ(embedded_shapes().size(), 7U);
   for (const BoardPtr& board : boards()) {
@@ -87,8 +97,7 @@ TEST(Scenario, MistakesNameFileLineKeyAndASuggestion) {
   EXPECT_EQ(error_of("[[gpu]]\nboard = \"rtx-4090\"\n[[fault]]\nkind = \"gpu_lost\"\ngpu = 3\n"),
             "lab.toml:5: fault[0].gpu: a GPU from 0 to 0, a list of them or \"all\" is wanted");
   EXPECT_NE(error_of("seed = [\n").find("lab.toml:"), std::string::npos);
-  EXPECT_NE(load_scenario("/no/such/file").error.find("a100-mig, accounting, "),
-            std::string::npos);
+  EXPECT_NE(load_scenario("/no/such/file").error.find("a100-mig, accounting, "), std::string::npos);
 }
 
 TEST(Scenario, AKeyOfAnotherFaultKindIsUnknown) {

@@ -48,7 +48,7 @@ enum class Scope : uint8_t {
 
 // How often it is read. A value older than its cadence allows is stale.
 enum class Cadence : uint8_t {
-  kFast,  // every tick
+  kFast,  // every tick; where ticks are shorter than a second, at least once a second
   kSlow,  // every 10 s: calls known to block, facts that rarely change
 };
 

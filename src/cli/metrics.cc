@@ -134,7 +134,8 @@ std::string metrics_markdown() {
       "Every metric that gpusight knows. Units are SI base units; a ratio lies between 0 and 1. A "
       "number is rounded to its resolution once, where it enters, so that live, recorded and "
       "exported are the same; a reading outside its bounds is absent with the reason "
-      "`implausible`. Fast metrics are read every tick, slow ones every ten seconds. `NAME_min` "
+      "`implausible`. Fast metrics are read every tick, at ticks shorter than a second at least "
+      "once a second; slow ones every ten seconds. `NAME_min` "
       "and "
       "`NAME_max` are the lowest and the highest of the driver's own samples inside a tick.\n\n";
   for (const catalog::Group group : catalog::groups()) {

@@ -28,6 +28,7 @@
 #include "model/event.h"
 #include "model/process.h"
 #include "model/snapshot.h"
+#include "model/topology.h"
 #include "model/value.h"
 #include "platform/root_fs.h"
 
@@ -47,6 +48,7 @@ class Report {
     model::Samples samples;  // in the order they were set; a later one of the same series wins
     std::optional<std::vector<model::Process>> processes;
     std::optional<model::Reason> processes_absent;
+    std::optional<std::vector<model::Session>> sessions;
   };
 
   Report(const Clock& clock, model::SourceNumber source) : clock_(clock), source_(source) {}
@@ -71,6 +73,7 @@ class Report {
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
   void processes(std::vector<model::Process> processes);
   void processes_absent(model::Reason reason);
+  void sessions(std::vector<model::Session> sessions);
 
   void event(model::Event event);  // times are filled in here when they are not set
   // One call into a vendor library: counted and timed for gpusight_driver_*.
@@ -111,7 +114,7 @@ enum class Verdict : uint8_t {
 };
 
 enum class LaneCadence : uint8_t {
-  kFast,    // every tick
+  kFast,    // every tick; what it keeps from one poll to the next is at most a second old
   kSlow,    // every 10 s
   kEvents,  // poll() waits for something to happen, at most a second, and is called again at once
 };
@@ -134,6 +137,8 @@ class Generation {
   virtual ~Generation() = default;  // closes everything; may block in the driver
   virtual std::span<const model::Device> devices() const = 0;
   virtual std::span<const std::unique_ptr<Lane>> lanes() const = 0;
+  // How its devices hang together; nullptr: not known.
+  virtual std::shared_ptr<const model::Topology> topology() const { return nullptr; }
 };
 
 // What open() or watch() found out.

@@ -45,7 +45,7 @@ struct Process {
   int64_t pid = 0;
   uint64_t start_ticks = 0;  // /proc/PID/stat field 22; 0 if not known: the second half of identity
   ProcessType type = ProcessType::kCompute;
-  Value memory_bytes;       // device memory it holds; absent where the driver does not tell
+  Value memory_bytes;  // device memory it holds; absent where the driver does not tell
   // Its shares of the time of the device's multiprocessors, memory interface and video engines;
   // absent where the driver does not tell.
   Value utilization_ratio;

@@ -182,6 +182,18 @@ Process read_process(const Fields& from) {
   return process;
 }
 
+Session read_session(const Fields& from) {
+  constexpr double kMostFrames = 1e6;
+  constexpr double kMostSeconds = 1e4;
+  return {.kind = from.one_of("kind", &find_session_kind, SessionKind::kEncode),
+          .pid = static_cast<int64_t>(from.whole("pid").value_or(0)),
+          .codec = from.one_of("codec", &find_video_codec, VideoCodec::kUnknown),
+          .width = from.small("width").value_or(0),
+          .height = from.small("height").value_or(0),
+          .frames_per_second = from.number("frames_per_second", 0, kMostFrames).value_or(0),
+          .latency_seconds = from.number("latency_seconds", 0, kMostSeconds).value_or(0)};
+}
+
 // The document tells totals over all processes; what the listed ones do not explain is hidden.
 std::vector<UserTotal> read_hidden_users(const Fields& from, const DeviceSnapshot& device) {
   std::vector<UserTotal> told;
@@ -248,7 +260,26 @@ DeviceSnapshot read_device(const Fields& from) {
   from.each("processes", [&](const Fields& p) { device.processes.push_back(read_process(p)); });
   device.processes_reason = find_reason(from.text("processes_reason")).value_or(Reason::kUnknown);
   device.hidden_users = read_hidden_users(from, device);
+  from.each("sessions", [&](const Fields& s) { device.sessions.push_back(read_session(s)); });
   return device;
+}
+
+std::shared_ptr<const Topology> read_topology(const Fields& from) {
+  if (!from.has("topology")) return nullptr;
+  auto topology = std::make_shared<Topology>();
+  const Fields whole = from.object("topology");
+  whole.each("paths", [&](const Fields& path) {
+    topology->paths.push_back({.from_uuid = path.text("from"),
+                               .to_uuid = path.text("to"),
+                               .kind = path.one_of("kind", &find_path_kind, PathKind::kUnknown),
+                               .links = path.small("links").value_or(0)});
+  });
+  whole.each("places", [&](const Fields& place) {
+    topology->places.push_back({.uuid = place.text("uuid"),
+                                .numa_node = place.small("numa_node"),
+                                .cpu_list = place.text("cpu_list")});
+  });
+  return topology;
 }
 
 SourceStatus read_source(const Fields& from) {
@@ -280,6 +311,7 @@ Snapshot read_snapshot(const Fields& from) {
   snapshot.host = read_samples(host, catalog::Scope::kHost);
   snapshot.self = read_samples(from.object("self"), catalog::Scope::kSelf);
   from.each("devices", [&](const Fields& d) { snapshot.devices.push_back(read_device(d)); });
+  snapshot.topology = read_topology(from);
   return snapshot;
 }
 

@@ -50,7 +50,7 @@ struct TimeShift {
 
 struct VectorSelector {
   std::string name;                      // before the braces; empty when written inside or absent
-  std::vector<model::Matcher> matchers;  // with the one on __name__ that `name` stands for
+  std::vector<model::Matcher> matchers;  // first the one on __name__ that `name` stands for
   TimeShift shift;
 };
 

@@ -29,7 +29,8 @@ const ValueFunction* find_value_function(std::string_view name);  // nullptr: no
 class LabelFunction {
  public:
   virtual ~LabelFunction() = default;
-  virtual model::Labels apply(const model::Labels& labels) const = 0;
+  // Writes its label into `labels`; false where it has nothing to write: a pattern does not match.
+  virtual bool write_to(model::Labels& labels) const = 0;
 };
 // Prometheus's errors for a bad pattern or label name.
 Result<std::unique_ptr<LabelFunction>> make_label_replace(std::string_view destination,

@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/queryable.h"
@@ -37,7 +40,16 @@ class MemorySeries final : public model::Queryable {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
   };
+  using Entry = std::pair<const model::Labels, Samples>;
+
+  // In label order; only the series of that name where a matcher asks for one by equality.
+  void for_each_match(std::span<const model::Matcher> matchers,
+                      const std::function<void(const Entry&)>& visit) const;
+  static bool has_samples(const Samples& samples, int64_t start_ms, int64_t end_ms);
+
   std::map<model::Labels, Samples> series_;
+  // The entries of series_ by their __name__ ("" without one), each list in label order.
+  std::map<std::string, std::vector<const Entry*>> by_name_;
 };
 
 }  // namespace gpusight::promql

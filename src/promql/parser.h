@@ -4,8 +4,11 @@
 // begins with "LINE:COLUMN: parse error: " and says what was found and what was wanted, in
 // Prometheus's words where it has them; code kInvalidArgument. What Prometheus has but we have not
 // (experimental functions, native histograms, metadata labels) is refused by name with code
-// kUnsupported. Depth and length are bounded (kMaxDepth, kMaxLength): hostile text costs no more
-// than its length.
+// kUnsupported.
+//
+// Length and depth are bounded (kMaxQueryLength, kMaxDepth): hostile text costs no more than its
+// length, and whatever walks a tree may recurse. The depth is that of the tree, in which a chain
+// like a + b + c is as deep as it is long.
 //
 // All functions are pure and may be called from any thread.
 #pragma once
@@ -20,17 +23,19 @@
 
 namespace gpusight::promql {
 
-inline constexpr size_t kMaxQueryLength = 64 * 1024;  // bytes
-inline constexpr int kMaxDepth = 200;                 // of nested expressions
+inline constexpr size_t kMaxQueryLength = 65'536;  // bytes
+inline constexpr int kMaxDepth = 200;              // nodes one below the other
 
 Result<ExprPtr> parse(std::string_view query);
 
-// One line, canonical: parse(print(e)) gives the tree of e again, and print of that the same text.
+// One line, canonical: parse(print(e)) gives the tree of a parsed e again, and print of that the
+// same text (unless blanks and escapes made it longer than kMaxQueryLength).
 std::string print(const Expr& expr);
 // As print, but broken and indented where a line would be longer than 100 columns.
 std::string print_pretty(const Expr& expr);
 
-// `{a="b"}` or `name{a="b"}` with equality only, as rule tests and test scripts write series.
+// `{a="b"}` or `name{a="b"}` with equality only, as rule tests and test scripts write series. A
+// label without a value is left out, one that is there twice an error.
 Result<model::Labels> parse_labels(std::string_view text);
 // `name{a="b", "utf-8 name"="c"}`, quoted as Prometheus 3 prints a metric.
 std::string print_labels(const model::Labels& labels);

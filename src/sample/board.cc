@@ -112,6 +112,7 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
+    source.topology = news.topology;
     say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;
@@ -225,6 +226,10 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
         entry.state != DeviceState::kAsleep && entry.state != DeviceState::kLost;
     if (subject.state == DeviceState::kLost || may_change) set_state(entry, subject.state, now);
     apply_processes(entry, subject, now);
+    if (subject.sessions) {
+      entry.sessions = std::move(*subject.sessions);
+      entry.sessions_at = now.mono;
+    }
     readings = &entry.readings;
   }
   // The last word on a series counts; the order is that of snapshots.

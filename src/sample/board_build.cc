@@ -162,6 +162,10 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
                               : entry.processes_at     ? Reason::kStale
                                                        : Reason::kWarmingUp;
   }
+  const Duration slow_patience = 3 * std::max(kSlowPeriod, options_.interval);
+  if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
+    device.sessions = entry.sessions;
+  }
   return device;
 }
 
@@ -213,6 +217,7 @@ model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late
   for (const auto& [place, source] : sources_) {
     snapshot.sources.push_back(source.status);
     snapshot.simulated = snapshot.simulated || source.status.simulated;
+    if (source.topology != nullptr) snapshot.topology = source.topology;
   }
   return snapshot;
 }

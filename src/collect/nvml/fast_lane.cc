@@ -303,10 +303,12 @@ void FastLane::read_instance_memory(Instance& instance, PollFate& fate, Report& 
   instance.last_memory.assign(made.begin(), made.end());
 }
 
-// As many as there is room for: the others keep what they had.
+// As many as there is room for: the others keep what they had. The first time all are read.
 void FastLane::read_instances(Conversation& parent, PollFate& fate) {
   if (instances_.empty() || fate.is_over()) return;
   Report& report = parent.report();
+  const bool told = has_read_processes_ && share_out_processes(report);
+  const uint64_t reserved = has_read_processes_ && !told ? kInstanceProcessCalls : 0;
   const size_t count = instances_.size();
   const size_t first = next_memory_;
   for (size_t i = 0; i < count; ++i) {
@@ -316,7 +318,7 @@ void FastLane::read_instances(Conversation& parent, PollFate& fate) {
     report.set(MetricId::kGpuUp, 1);
     report.set(MetricId::kGpuAsleep, 0);
     no_utilization(report, Reason::kNotSupported);
-    if (report.calls() < allowed_calls_ || i == 0) {
+    if (report.calls() + reserved < allowed_calls_ || instance.last_memory.empty()) {
       read_instance_memory(instance, fate, report);
       next_memory_ = (first + i + 1) % count;
       continue;
@@ -325,8 +327,7 @@ void FastLane::read_instances(Conversation& parent, PollFate& fate) {
       report.keep(sample.metric, sample.value, sample.label);
     }
   }
-  if (has_read_processes_ && share_out_processes(report)) return;
-  read_processes_in_turns(fate, report);
+  if (!told) read_processes_in_turns(fate, report);
 }
 
 // Each list costs calls: as many instances as there is room for, the others next time.
@@ -334,7 +335,7 @@ void FastLane::read_processes_in_turns(PollFate& fate, Report& report) {
   const size_t count = instances_.size();
   const size_t most = has_read_processes_ ? count : 0;
   size_t done = 0;
-  while (done < most && (done == 0 || report.calls() + kInstanceProcessCalls <= allowed_calls_)) {
+  while (done < most && report.calls() + kInstanceProcessCalls <= allowed_calls_) {
     read_instance_processes(instances_[next_instance_++ % count], fate, report);
     ++done;
   }

@@ -2,6 +2,7 @@
 
 #include "collect/nvml/fast_lane.h"
 #include "collect/nvml/slow_lane.h"
+#include "collect/nvml/topology_reader.h"
 
 namespace gpusight::collect::nvml {
 
@@ -10,6 +11,7 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
                                CallMeter opening)
     : session_(std::move(session)), known_(std::move(known)), opening_(opening) {
   context.api = &session_->api();
+  topology_ = read_topology(opening_, *context.api, context.root, gpus);
   for (Gpu& gpu : gpus) {
     auto shared = std::make_unique<SharedGpu>();
     shared->gpu = std::move(gpu);

@@ -75,6 +75,9 @@ void bind_identity(const Binder& b, NvmlApi& api) {
   b.bind(api.gsp_firmware, {"nvmlDeviceGetGspFirmwareVersion"});
   b.bind(api.addressing_mode, {"nvmlDeviceGetAddressingMode"});
   b.bind(api.platform, {"nvmlDeviceGetPlatformInfo"});
+  b.bind(api.common_ancestor, {"nvmlDeviceGetTopologyCommonAncestor"});
+  b.bind(api.remote_pci,
+         {"nvmlDeviceGetNvLinkRemotePciInfo_v2", "nvmlDeviceGetNvLinkRemotePciInfo"});
   b.bind(api.mig_mode, {"nvmlDeviceGetMigMode"});
   b.bind(api.mig_max_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
   b.bind(api.mig_handle, {"nvmlDeviceGetMigDeviceHandleByIndex"});
@@ -98,6 +101,8 @@ void bind_limits(const Binder& b, NvmlApi& api) {
   b.bind(api.ofa_utilization, {"nvmlDeviceGetOfaUtilization"});
   b.bind(api.encoder_stats, {"nvmlDeviceGetEncoderStats"});
   b.bind(api.fbc_stats, {"nvmlDeviceGetFBCStats"});
+  b.bind(api.encoder_sessions, {"nvmlDeviceGetEncoderSessions"});
+  b.bind(api.fbc_sessions, {"nvmlDeviceGetFBCSessions"});
   b.bind(api.fan_rpm, {"nvmlDeviceGetFanSpeedRPM"});
   b.bind(api.pcie_throughput, {"nvmlDeviceGetPcieThroughput"});
   b.bind(api.persistence_mode, {"nvmlDeviceGetPersistenceMode"});
@@ -106,6 +111,9 @@ void bind_limits(const Binder& b, NvmlApi& api) {
   b.bind(api.display_active, {"nvmlDeviceGetDisplayActive"});
   b.bind(api.accounting_mode, {"nvmlDeviceGetAccountingMode"});
   b.bind(api.virtualization_mode, {"nvmlDeviceGetVirtualizationMode"});
+  b.bind(api.confidential_settings, {"nvmlSystemGetConfComputeSettings"});
+  b.bind(api.confidential_state, {"nvmlSystemGetConfComputeState"});
+  b.bind(api.active_vgpus, {"nvmlDeviceGetActiveVgpus"});
   b.bind(api.power_source, {"nvmlDeviceGetPowerSource"});
 }
 

@@ -60,6 +60,9 @@ struct NvmlApi {
   Return (*addressing_mode)(Handle, AddressingMode*) = nullptr;
   Return (*platform)(Handle, PlatformInfo*) = nullptr;
 
+  Return (*common_ancestor)(Handle, Handle, unsigned* level) = nullptr;
+  Return (*remote_pci)(Handle, unsigned link, PciInfo*) = nullptr;
+
   Return (*mig_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
   Return (*mig_max_devices)(Handle, unsigned*) = nullptr;
   Return (*mig_handle)(Handle, unsigned, Handle*) = nullptr;
@@ -95,6 +98,8 @@ struct NvmlApi {
   Return (*encoder_stats)(Handle, unsigned* sessions, unsigned* fps,
                           unsigned* latency_us) = nullptr;
   Return (*fbc_stats)(Handle, FbcStats*) = nullptr;
+  Return (*encoder_sessions)(Handle, unsigned* count, EncoderSession*) = nullptr;
+  Return (*fbc_sessions)(Handle, unsigned* count, FbcSession*) = nullptr;
   Return (*bar1)(Handle, Bar1Memory*) = nullptr;
   Return (*protected_memory)(Handle, MemoryV1*) = nullptr;
   Return (*protected_size)(Handle, ProtectedMemorySize*) = nullptr;
@@ -116,6 +121,9 @@ struct NvmlApi {
   Return (*accounting_mode)(Handle, unsigned*) = nullptr;
   Return (*virtualization_mode)(Handle, unsigned*) = nullptr;
   Return (*power_source)(Handle, unsigned*) = nullptr;
+  Return (*confidential_settings)(ConfidentialSettings*) = nullptr;
+  Return (*confidential_state)(ConfidentialState*) = nullptr;
+  Return (*active_vgpus)(Handle, unsigned* count, unsigned* instances) = nullptr;
   Return (*fan_count)(Handle, unsigned*) = nullptr;
   Return (*fan_speed_of)(Handle, unsigned fan, unsigned*) = nullptr;
   Return (*fan_speed)(Handle, unsigned*) = nullptr;

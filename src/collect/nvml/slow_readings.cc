@@ -1,9 +1,11 @@
 #include "collect/nvml/slow_readings.h"
 
 #include <algorithm>
+#include <array>
 
 #include "collect/nvml/field_tables.h"
 #include "collect/nvml/readings.h"
+#include "collect/nvml/video_sessions.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -18,6 +20,7 @@ constexpr double kMegahertz = 1e6;
 constexpr double kKibi = 1024;
 constexpr double kKilo = 1000;
 constexpr unsigned kMostFans = 8;  // asked one by one
+constexpr unsigned kMostVgpus = 64;
 constexpr uint32_t kSlowBatch = 1;
 constexpr uint32_t kLinkCountBatch = 2;
 constexpr uint32_t kLinkBatch = 3;
@@ -161,28 +164,6 @@ void read_memory_windows(Conversation& talk, Gathering& found) {
   found.put(kGpuProtectedMemoryTotal, reading(code, size.protected_kib, kKibi));
 }
 
-void read_sessions(Conversation& talk, Gathering& found) {
-  const auto put = [&](Return code, unsigned sessions, unsigned fps, unsigned latency_us,
-                       const MetricId(&metrics)[3]) {
-    found.put(metrics[0], reading(code, sessions));
-    // An average over nobody is no number.
-    if (code == Return::kSuccess && sessions == 0) code = Return::kNoData;
-    found.put(metrics[1], reading(code, fps));
-    found.put(metrics[2], reading(code, latency_us, kMicro));
-  };
-  unsigned sessions = 0;
-  unsigned fps = 0;
-  unsigned latency_us = 0;
-  Return code =
-      talk.ask(Query::kEncoderStats, 0, talk.api().encoder_stats, &sessions, &fps, &latency_us);
-  put(code, sessions, fps, latency_us,
-      {kGpuEncoderSessions, kGpuEncoderFrameRate, kGpuEncoderLatency});
-  FbcStats fbc{};
-  code = talk.ask(Query::kFbcStats, 0, talk.api().fbc_stats, &fbc);
-  put(code, fbc.sessions, fbc.average_fps, fbc.average_latency_us,
-      {kGpuFbcSessions, kGpuFbcFrameRate, kGpuFbcLatency});
-}
-
 void read_engines(Conversation& talk, Gathering& found) {
   read_engine_utilization(talk, found, kGpuJpegUtilization);
   read_engine_utilization(talk, found, kGpuOfaUtilization);
@@ -269,6 +250,23 @@ void read_fabric(Conversation& talk, Gathering& found) {
     found.put(kGpuFabricFault, reading(fabric.code, wrong > 1), "wrong_configuration");
 }
 
+void read_sharing(Conversation& talk, Gathering& found) {
+  const NvmlApi& api = talk.api();
+  ConfidentialSettings settings{.version = struct_version<ConfidentialSettings>(1)};
+  Return code = talk.ask_library(Query::kConfidential, 2, api.confidential_settings, &settings);
+  ConfidentialState state{.is_on = settings.is_on};
+  if (is_unsupported(code)) {
+    code = talk.ask_library(Query::kConfidential, 1, api.confidential_state, &state);
+  }
+  found.put(kGpuConfidential, reading(code, state.is_on != 0 ? 1 : 0));
+  // How many there are is said even when they do not fit.
+  std::array<unsigned, kMostVgpus> instances{};
+  unsigned count = kMostVgpus;
+  code = talk.ask(Query::kActiveVgpus, 0, api.active_vgpus, &count, instances.data());
+  if (code == Return::kInsufficientSize) code = Return::kSuccess;
+  found.put(kGpuVirtualInstances, reading(code, count));
+}
+
 // Only where the driver has no byte counters: each direction blocks for the window.
 void read_pcie_throughput(Conversation& talk, Gathering& found, const SharedGpu& shared) {
   if (shared.pcie_counters != PcieCounters::kNone) return;
@@ -302,6 +300,7 @@ std::vector<Turn> SlowReadings::turns() {
       read_sessions,
       read_engines,
       read_repairs,
+      read_sharing,
       read_clock_limits,
       [this](auto& talk, auto& found) { read_fan_rpm(talk, found); },
       [this](auto& talk, auto& found) { read_pcie_throughput(talk, found, shared_); },

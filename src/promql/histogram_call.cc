@@ -1,0 +1,156 @@
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "promql/go_text.h"
+#include "promql/instant_functions.h"
+#include "promql/label_set.h"
+#include "promql/operators.h"
+
+namespace gpusight::promql {
+namespace {
+
+std::optional<double> bound_of(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double bound = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, bound);
+  if (error == std::errc::result_out_of_range && stop == end) return HUGE_VAL;
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return bound;
+}
+
+// The bucket series of one classic histogram.
+struct Histogram {
+  model::Labels labels;  // without "le"
+  bool drop_name = false;
+  std::vector<double> bounds;
+  std::vector<std::vector<double>> counts;  // of each bound, by step
+};
+
+// histogram_quantile and histogram_fraction: the buckets of a histogram become one value a step.
+class HistogramCall final : public HeldSource {
+ public:
+  HistogramCall(Evaluation& evaluation, const Call& call, Rows rows, std::vector<Column> args)
+      : HeldSource(evaluation),
+        evaluation_(evaluation),
+        is_quantile_(call.function->name == "histogram_quantile"),
+        buckets_position_(without_parens(*call.args.back()).position),
+        rows_(std::move(rows)),
+        args_(std::move(args)) {}
+
+ private:
+  Status compute() override {
+    Charge charge(evaluation_);
+    KeyIndex index;
+    std::vector<Histogram> histograms;
+    Row row;
+    while (TRY(rows_->next(row))) {
+      TRY(charge.add(bytes_of(row)));
+      TRY(evaluation_.check());
+      collect(std::move(row), index, histograms);
+    }
+    for (Histogram& histogram : histograms) {
+      TRY(evaluation_.check());
+      TRY(results().add(reduce(histogram)));
+    }
+    return {};
+  }
+
+  void collect(Row&& row, KeyIndex& index, std::vector<Histogram>& histograms) {
+    if (std::ranges::none_of(row.values, has_value)) return;
+    const std::optional<double> bound = bound_of(label_value(row.labels, kBucketLabel));
+    if (!bound) return remark_on_bound(row.labels);
+    remove_label(row.labels, kBucketLabel);
+    std::string key(label_value(row.labels, kMetricName));
+    key += '\0';
+    key += all_.key(row.labels);
+    const KeyIndex::Found found = index.find_or_add(key);
+    if (found.is_new) {
+      histograms.push_back({.labels = std::move(row.labels), .drop_name = row.drop_name});
+    }
+    histograms[found.index].bounds.push_back(*bound);
+    histograms[found.index].counts.push_back(std::move(row.values));
+  }
+
+  Row reduce(Histogram& histogram) {
+    Row row{.labels = histogram.labels, .values = {}};
+    row.values.assign(histogram.counts.front().size(), no_value());
+    for (size_t step = 0; step < row.values.size(); ++step) {
+      buckets_.clear();
+      for (size_t i = 0; i < histogram.bounds.size(); ++i) {
+        const double count = histogram.counts[i][step];
+        if (has_value(count)) buckets_.push_back({histogram.bounds[i], count});
+      }
+      if (!buckets_.empty()) row.values[step] = value_at(step, histogram.labels);
+    }
+    drop_name(evaluation_, row);
+    return row;
+  }
+
+  double value_at(size_t step, const model::Labels& labels) {
+    if (!is_quantile_) {
+      return bucket_fraction(args_[0].values[step], args_[1].values[step], buckets_);
+    }
+    const BucketQuantile quantile = bucket_quantile(args_[0].values[step], buckets_);
+    if (quantile.forced_monotonic) remark_on_order(labels);
+    return quantile.value;
+  }
+
+  // The name is named only where it is still there for sure.
+  std::string name_suffix(const model::Labels& labels) const {
+    const std::string_view name =
+        evaluation_.delays_name_removal() ? label_value(labels, kMetricName) : std::string_view();
+    return name.empty() ? "" : fmt::format(" for metric name {}", go_quoted(name));
+  }
+
+  void remark_on_bound(const model::Labels& labels) {
+    evaluation_.warn(fmt::format("bucket label \"le\" is missing or has a malformed value of {}{}",
+                                 go_quoted(label_value(labels, kBucketLabel)), name_suffix(labels)),
+                     buckets_position_);
+  }
+
+  void remark_on_order(const model::Labels& labels) {
+    evaluation_.info(
+        fmt::format("input to histogram_quantile needed to be fixed for monotonicity (see "
+                    "https://prometheus.io/docs/prometheus/latest/querying/functions/"
+                    "#histogram_quantile){}",
+                    name_suffix(labels)),
+        buckets_position_);
+  }
+
+  Evaluation& evaluation_;
+  bool is_quantile_;
+  Position buckets_position_;
+  Rows rows_;
+  std::vector<Column> args_;
+  LabelSubset all_{LabelSubset::Kind::kAllBut, {}};
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace
+
+Result<Rows> make_histogram_call(Evaluation& evaluation, const Call& call, const Scope& scope) {
+  std::vector<Column> args;
+  for (size_t i = 0; i + 1 < call.args.size(); ++i) {
+    args.push_back(TRY(make_column(evaluation, *call.args[i], scope)));
+  }
+  if (call.function->name == "histogram_quantile") {
+    for (const double quantile : args[0].values) {
+      if (quantile >= 0 && quantile <= 1) continue;
+      evaluation.warn(
+          fmt::format("quantile value should be between 0 and 1, got {}", go_general(quantile)),
+          without_parens(*call.args[0]).position);
+    }
+  }
+  const Expr& buckets = *call.args.back();
+  Rows rows = TRY(make_rows(evaluation, buckets, scope));
+  return merge_after_name_drop(
+      evaluation, buckets,
+      std::make_unique<HistogramCall>(evaluation, call, std::move(rows), std::move(args)));
+}
+
+}  // namespace gpusight::promql

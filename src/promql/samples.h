@@ -1,0 +1,173 @@
+// What range functions look at: samples of one series after another, from a range selector or a
+// subquery, and the window that slides over them.
+//
+// Internal to promql; belongs to the query's thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/queryable.h"
+#include "promql/evaluation.h"
+#include "promql/row.h"
+#include "promql/steps.h"
+
+namespace gpusight::promql {
+
+class SampleSource {
+ public:
+  SampleSource(Instants instants, int64_t range_ms) : instants_(instants), range_ms_(range_ms) {}
+  virtual ~SampleSource() = default;
+
+  // Goes to the next series and fills labels and drop_name of `row`; false at the end.
+  virtual Result<bool> next_series(Row& row) = 0;
+  // The next stretch of that series; empty at its end. Valid until the next call.
+  virtual Result<model::Stretch> next_stretch() = 0;
+  // 0: stretches have values; else rows rolled up over so many milliseconds.
+  virtual int64_t resolution_ms() const { return 0; }
+  virtual std::string_view tier() const { return "raw"; }
+
+  // The window of step i is (instants.at(i) - range_ms, instants.at(i)].
+  const Instants& instants() const { return instants_; }
+  int64_t range_ms() const { return range_ms_; }
+
+ private:
+  Instants instants_;
+  int64_t range_ms_;
+};
+
+// The first index from `from` on whose time is after `bound`: near ones are found fast.
+inline size_t first_after(std::span<const int64_t> times_ms, size_t from, int64_t bound) {
+  size_t low = from;
+  size_t stride = 1;
+  while (low + stride <= times_ms.size() && times_ms[low + stride - 1] <= bound) {
+    low += stride;
+    stride *= 2;
+  }
+  const auto end =
+      times_ms.begin() + static_cast<ptrdiff_t>(std::min(low + stride, times_ms.size()));
+  const auto begin = times_ms.begin() + static_cast<ptrdiff_t>(low);
+  return static_cast<size_t>(std::upper_bound(begin, end, bound) - times_ms.begin());
+}
+
+inline bool is_stale(double value) { return model::is_stale_marker(value); }
+inline bool is_stale(const model::Rollup& row) { return model::is_stale_marker(row.last); }
+
+// A window that only moves forward over the samples of a series. Samples stay where the cursor has
+// them as long as no stale marker is among them and the window reaches into one stretch only; else
+// what the window still needs is copied. T is double or model::Rollup.
+template <typename T>
+class SlidingWindow {
+ public:
+  explicit SlidingWindow(Evaluation& evaluation) : charge_(evaluation) {}
+
+  // To be called when `source` has gone to another series.
+  void restart() {
+    times_ = {};
+    values_ = {};
+    buffered_ = ended_ = false;
+    low_ = high_ = 0;
+  }
+
+  // Moves to (start, end]; neither lies before that of the last call for this series.
+  Status move_to(SampleSource& source, int64_t start_ms, int64_t end_ms) {
+    settle(start_ms, end_ms);
+    while (high_ == times_.size() && !ended_) {
+      TRY(refill(source));
+      settle(start_ms, end_ms);
+    }
+    return {};
+  }
+
+  std::span<const int64_t> times_ms() const { return times_.subspan(low_, high_ - low_); }
+  std::span<const T> values() const { return values_.subspan(low_, high_ - low_); }
+
+ private:
+  void settle(int64_t start_ms, int64_t end_ms) {
+    low_ = first_after(times_, low_, start_ms);
+    high_ = first_after(times_, std::max(low_, high_), end_ms);
+  }
+
+  Status refill(SampleSource& source) {
+    keep_tail();
+    const model::Stretch stretch = TRY(source.next_stretch());
+    const std::span<const T> values = values_of(stretch);
+    if (stretch.times_ms.empty()) {
+      ended_ = true;
+    } else if (times_.empty() && !any_stale(values)) {
+      buffered_ = false;
+      times_ = stretch.times_ms;
+      values_ = values;
+    } else {
+      TRY(append(stretch.times_ms, values));
+    }
+    return {};
+  }
+
+  // Before the cursor moves on: what the window still needs goes into the buffer, the rest goes.
+  void keep_tail() {
+    if (buffered_) {
+      own_times_.erase(own_times_.begin(), own_times_.begin() + static_cast<ptrdiff_t>(low_));
+      own_values_.erase(own_values_.begin(), own_values_.begin() + static_cast<ptrdiff_t>(low_));
+    } else {
+      own_times_.assign(times_.begin() + static_cast<ptrdiff_t>(low_), times_.end());
+      own_values_.assign(values_.begin() + static_cast<ptrdiff_t>(low_), values_.end());
+    }
+    high_ -= low_;
+    low_ = 0;
+    show_buffer();
+  }
+
+  Status append(std::span<const int64_t> times, std::span<const T> values) {
+    const size_t capacity = own_times_.capacity() + own_values_.capacity();
+    own_times_.reserve(own_times_.size() + times.size());
+    own_values_.reserve(own_values_.size() + values.size());
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (is_stale(values[i])) continue;
+      own_times_.push_back(times[i]);
+      own_values_.push_back(values[i]);
+    }
+    show_buffer();
+    const size_t grown = own_times_.capacity() + own_values_.capacity() - capacity;
+    return charge_.add(grown * std::max(sizeof(T), sizeof(int64_t)));
+  }
+
+  void show_buffer() {
+    buffered_ = true;
+    times_ = own_times_;
+    values_ = own_values_;
+  }
+
+  static std::span<const T> values_of(const model::Stretch& stretch) {
+    if constexpr (std::is_same_v<T, double>) {
+      return stretch.values;
+    } else {
+      return stretch.rollups;
+    }
+  }
+
+  static bool any_stale(std::span<const T> values) {
+    bool any = false;
+    for (const T& value : values) any |= is_stale(value);
+    return any;
+  }
+
+  Charge charge_;
+  std::span<const int64_t> times_;
+  std::span<const T> values_;
+  std::vector<int64_t> own_times_;
+  std::vector<T> own_values_;
+  bool buffered_ = false;  // times_ and values_ show own_times_ and own_values_
+  bool ended_ = false;
+  size_t low_ = 0;  // the window is [low_, high_)
+  size_t high_ = 0;
+};
+
+}  // namespace gpusight::promql
