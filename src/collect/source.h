@@ -48,6 +48,7 @@ class Report {
     model::Samples samples;  // in the order they were set; a later one of the same series wins
     std::optional<std::vector<model::Process>> processes;
     std::optional<model::Reason> processes_absent;
+    std::optional<std::vector<model::Session>> sessions;
   };
 
   Report(const Clock& clock, model::SourceNumber source) : clock_(clock), source_(source) {}
@@ -72,6 +73,7 @@ class Report {
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
   void processes(std::vector<model::Process> processes);
   void processes_absent(model::Reason reason);
+  void sessions(std::vector<model::Session> sessions);
 
   void event(model::Event event);  // times are filled in here when they are not set
   // One call into a vendor library: counted and timed for gpusight_driver_*.

@@ -1,5 +1,6 @@
 #include "model/snapshot_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/snapshot_json_parts.h"
@@ -81,6 +82,25 @@ void append_metric(JsonWriter& w, std::span<const Sample> samples) {
   w.end_object();
 }
 
+// The process behind a session is named to those who may see it.
+void append_sessions(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller) {
+  w.key("sessions").begin_array();
+  for (const Session& session : device.sessions) {
+    const bool may_see = caller.role == Role::kAdmin ||
+                         std::ranges::any_of(device.processes, [&](const Process& process) {
+                           return process.pid == session.pid && caller.may_see(process.owner);
+                         });
+    w.begin_object().key("kind").string(session_kind_key(session.kind)).key("pid");
+    append_integer_or_null(w,
+                           may_see && session.pid != 0 ? std::optional(session.pid) : std::nullopt);
+    w.key("codec").string(video_codec_key(session.codec));
+    w.key("width").integer(session.width).key("height").integer(session.height);
+    w.key("frames_per_second").number(session.frames_per_second);
+    w.key("latency_seconds").number(session.latency_seconds).end_object();
+  }
+  w.end_array();
+}
+
 std::vector<Remark> remarks(std::span<const Sample> samples, catalog::Scope scope, MonoTime now) {
   std::vector<Remark> found;
   for_each_row(samples, scope, [&](const auto& row, std::span<const Sample> of_row) {
@@ -122,6 +142,7 @@ void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller&
   } else {
     w.string(reason_key(device.processes_reason));
   }
+  append_sessions(w, device, caller);
 }
 
 void append_text(JsonWriter& w, const catalog::Text& text) {

@@ -68,6 +68,13 @@ Snapshot example() {
   d.processes = {process(1, "python3", "alice", 1000, fresh(100)),
                  process(2, "train", "bob", 1001, fresh(50)),
                  process(3, "serve", "bob", 1001, Value::absent(Reason::kNoPermission))};
+  d.sessions = {{.kind = SessionKind::kEncode,
+                 .pid = 1,
+                 .codec = VideoCodec::kHevc,
+                 .width = 1920,
+                 .height = 1080,
+                 .frames_per_second = 60,
+                 .latency_seconds = 0.0015}};
   s.devices = {d};
   s.topology = std::make_shared<const Topology>(
       Topology{.paths = {{"GPU-1", "nic:mlx5_0", PathKind::kOneSwitch, 0}},
@@ -289,6 +296,16 @@ TEST(CatalogJson, HasEveryRowInBothLanguages) {
   EXPECT_EQ(c["reasons"].size(), kReasonCount);
   EXPECT_EQ(c["messages"]["word.gpu"]["en"], "GPU");
   EXPECT_EQ(c["event_kinds"].size(), catalog::event_kinds().size());
+}
+
+TEST(SnapshotJson, SessionsNameTheirProcessToThoseWhoMaySeeIt) {
+  const json all = json::parse(snapshot_json(example(), kAdmin, "0.1.0"));
+  EXPECT_EQ(all["devices"][0]["sessions"][0]["pid"], 1);
+  EXPECT_EQ(all["devices"][0]["sessions"][0]["codec"], "hevc");
+  const json few = json::parse(snapshot_json(example(), kStranger, "0.1.0"));
+  EXPECT_TRUE(few["devices"][0]["sessions"][0]["pid"].is_null());
+  EXPECT_EQ(few["devices"][0]["sessions"][0]["height"], 1080);
+  EXPECT_EQ(parse_snapshot_json(all.dump())->devices[0].sessions, example().devices[0].sessions);
 }
 
 TEST(SnapshotJson, TellsWhatADeviceIsAndHowDevicesHangTogether) {

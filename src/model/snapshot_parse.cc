@@ -182,6 +182,18 @@ Process read_process(const Fields& from) {
   return process;
 }
 
+Session read_session(const Fields& from) {
+  constexpr double kMostFrames = 1e6;
+  constexpr double kMostSeconds = 1e4;
+  return {.kind = from.one_of("kind", &find_session_kind, SessionKind::kEncode),
+          .pid = static_cast<int64_t>(from.whole("pid").value_or(0)),
+          .codec = from.one_of("codec", &find_video_codec, VideoCodec::kUnknown),
+          .width = from.small("width").value_or(0),
+          .height = from.small("height").value_or(0),
+          .frames_per_second = from.number("frames_per_second", 0, kMostFrames).value_or(0),
+          .latency_seconds = from.number("latency_seconds", 0, kMostSeconds).value_or(0)};
+}
+
 // The document tells totals over all processes; what the listed ones do not explain is hidden.
 std::vector<UserTotal> read_hidden_users(const Fields& from, const DeviceSnapshot& device) {
   std::vector<UserTotal> told;
@@ -248,6 +260,7 @@ DeviceSnapshot read_device(const Fields& from) {
   from.each("processes", [&](const Fields& p) { device.processes.push_back(read_process(p)); });
   device.processes_reason = find_reason(from.text("processes_reason")).value_or(Reason::kUnknown);
   device.hidden_users = read_hidden_users(from, device);
+  from.each("sessions", [&](const Fields& s) { device.sessions.push_back(read_session(s)); });
   return device;
 }
 

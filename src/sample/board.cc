@@ -226,6 +226,10 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
         entry.state != DeviceState::kAsleep && entry.state != DeviceState::kLost;
     if (subject.state == DeviceState::kLost || may_change) set_state(entry, subject.state, now);
     apply_processes(entry, subject, now);
+    if (subject.sessions) {
+      entry.sessions = std::move(*subject.sessions);
+      entry.sessions_at = now.mono;
+    }
     readings = &entry.readings;
   }
   // The last word on a series counts; the order is that of snapshots.

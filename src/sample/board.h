@@ -84,6 +84,8 @@ class Board {
     std::map<int64_t, SeenXid> xids;  // by code
     int64_t last_xid = 0;
     bool has_processes_before = false;
+    std::vector<model::Session> sessions;
+    std::optional<MonoTime> sessions_at;
     bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {

@@ -162,6 +162,10 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
                               : entry.processes_at     ? Reason::kStale
                                                        : Reason::kWarmingUp;
   }
+  const Duration slow_patience = 3 * std::max(kSlowPeriod, options_.interval);
+  if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
+    device.sessions = entry.sessions;
+  }
   return device;
 }
 

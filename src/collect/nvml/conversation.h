@@ -56,6 +56,8 @@ enum class Query : uint16_t {
   kEngineUtilization,
   kEncoderStats,
   kFbcStats,
+  kEncoderSessions,
+  kFbcSessions,
   kFanRpm,
   kPowerLimitRange,
   kPcieThroughput,

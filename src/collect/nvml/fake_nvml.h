@@ -52,6 +52,8 @@ struct FakeGpu {
   std::vector<ProcessShare> shares;      // the driver's ring: newer ones than asked for are given
   std::map<unsigned, unsigned> links;    // to the bus number of another device, by link
   std::map<size_t, unsigned> ancestors;  // the driver's word for the path to that GPU
+  std::vector<EncoderSession> encoders;
+  std::vector<FbcSession> captures;
   bool has_gpm = false;
   std::map<uint32_t, double> gpm;  // by metric; what is not in here fails with a zero
   std::map<std::pair<unsigned, uint32_t>, double> instance_gpm;  // by GPU instance and metric

@@ -269,6 +269,34 @@ struct FbcStats {
 };
 static_assert(sizeof(FbcStats) == 12);
 
+struct EncoderSession {
+  uint32_t id;
+  uint32_t pid;
+  uint32_t vgpu;
+  uint32_t codec;  // 0 H.264, 1 HEVC, 2 AV1
+  uint32_t width;
+  uint32_t height;
+  uint32_t average_fps;
+  uint32_t average_latency_us;
+};
+static_assert(sizeof(EncoderSession) == 32 && offsetof(EncoderSession, codec) == 12);
+
+struct FbcSession {
+  uint32_t id;
+  uint32_t pid;
+  uint32_t vgpu;
+  uint32_t display;
+  uint32_t type;
+  uint32_t flags;
+  uint32_t most_width;
+  uint32_t most_height;
+  uint32_t width;
+  uint32_t height;
+  uint32_t average_fps;
+  uint32_t average_latency_us;
+};
+static_assert(sizeof(FbcSession) == 48 && offsetof(FbcSession, width) == 32);
+
 // Registration with an NVSwitch fabric: the third form since 580.65, the second since 550.
 struct FabricInfoV1 {
   uint8_t cluster[16];

@@ -101,6 +101,8 @@ void bind_limits(const Binder& b, NvmlApi& api) {
   b.bind(api.ofa_utilization, {"nvmlDeviceGetOfaUtilization"});
   b.bind(api.encoder_stats, {"nvmlDeviceGetEncoderStats"});
   b.bind(api.fbc_stats, {"nvmlDeviceGetFBCStats"});
+  b.bind(api.encoder_sessions, {"nvmlDeviceGetEncoderSessions"});
+  b.bind(api.fbc_sessions, {"nvmlDeviceGetFBCSessions"});
   b.bind(api.fan_rpm, {"nvmlDeviceGetFanSpeedRPM"});
   b.bind(api.pcie_throughput, {"nvmlDeviceGetPcieThroughput"});
   b.bind(api.persistence_mode, {"nvmlDeviceGetPersistenceMode"});

@@ -98,6 +98,8 @@ struct NvmlApi {
   Return (*encoder_stats)(Handle, unsigned* sessions, unsigned* fps,
                           unsigned* latency_us) = nullptr;
   Return (*fbc_stats)(Handle, FbcStats*) = nullptr;
+  Return (*encoder_sessions)(Handle, unsigned* count, EncoderSession*) = nullptr;
+  Return (*fbc_sessions)(Handle, unsigned* count, FbcSession*) = nullptr;
   Return (*bar1)(Handle, Bar1Memory*) = nullptr;
   Return (*protected_memory)(Handle, MemoryV1*) = nullptr;
   Return (*protected_size)(Handle, ProtectedMemorySize*) = nullptr;

@@ -5,6 +5,7 @@
 
 #include "collect/nvml/field_tables.h"
 #include "collect/nvml/readings.h"
+#include "collect/nvml/video_sessions.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -161,28 +162,6 @@ void read_memory_windows(Conversation& talk, Gathering& found) {
   ProtectedMemorySize size{};
   code = talk.ask(Query::kProtectedSize, 0, talk.api().protected_size, &size);
   found.put(kGpuProtectedMemoryTotal, reading(code, size.protected_kib, kKibi));
-}
-
-void read_sessions(Conversation& talk, Gathering& found) {
-  const auto put = [&](Return code, unsigned sessions, unsigned fps, unsigned latency_us,
-                       const MetricId(&metrics)[3]) {
-    found.put(metrics[0], reading(code, sessions));
-    // An average over nobody is no number.
-    if (code == Return::kSuccess && sessions == 0) code = Return::kNoData;
-    found.put(metrics[1], reading(code, fps));
-    found.put(metrics[2], reading(code, latency_us, kMicro));
-  };
-  unsigned sessions = 0;
-  unsigned fps = 0;
-  unsigned latency_us = 0;
-  Return code =
-      talk.ask(Query::kEncoderStats, 0, talk.api().encoder_stats, &sessions, &fps, &latency_us);
-  put(code, sessions, fps, latency_us,
-      {kGpuEncoderSessions, kGpuEncoderFrameRate, kGpuEncoderLatency});
-  FbcStats fbc{};
-  code = talk.ask(Query::kFbcStats, 0, talk.api().fbc_stats, &fbc);
-  put(code, fbc.sessions, fbc.average_fps, fbc.average_latency_us,
-      {kGpuFbcSessions, kGpuFbcFrameRate, kGpuFbcLatency});
 }
 
 void read_engines(Conversation& talk, Gathering& found) {

@@ -296,6 +296,34 @@ TEST_F(NvmlSlow, TheFabricIsAskedInTheNewestFormThatTheLibraryTakes) {
   expect({{kGpuFabricState, "", 2}});
 }
 
+TEST_F(NvmlSlow, SessionsAreListedWhileThereAreAny) {
+  open();
+  slow();
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetEncoderSessions"), 0);
+  gpu().encoders = {{.pid = 1001,
+                     .codec = 1,
+                     .width = 1920,
+                     .height = 1080,
+                     .average_fps = 60,
+                     .average_latency_us = 1500},
+                    {.pid = 1002, .codec = 77}};
+  gpu().captures = {{.pid = 1003, .width = 640, .height = 480, .average_fps = 30}};
+  gpu().numbers["nvmlDeviceGetEncoderStats"] = {2, 60, 1500};
+  gpu().numbers["nvmlDeviceGetFBCStats"] = {1, 30, 100};
+  open();
+  slow();
+  const auto& sessions = subject("GPU-0")->sessions;
+  ASSERT_TRUE(sessions);
+  ASSERT_EQ(sessions->size(), 3u);
+  const model::Session& first = sessions->at(0);
+  EXPECT_EQ(first.pid, 1001);
+  EXPECT_EQ(first.codec, model::VideoCodec::kHevc);
+  EXPECT_EQ(first.height, 1080u);
+  EXPECT_EQ(first.latency_seconds, 0.0015);
+  EXPECT_EQ(sessions->at(1).codec, model::VideoCodec::kUnknown);
+  EXPECT_EQ(sessions->at(2).kind, model::SessionKind::kCapture);
+}
+
 TEST_F(NvmlSlow, HowTheDeviceIsSharedIsTold) {
   gpu().numbers["nvmlSystemGetConfComputeSettings"] = {1};
   gpu().numbers["nvmlDeviceGetActiveVgpus"] = {100};
