@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -12,16 +11,6 @@
 
 namespace gpusight::promql {
 namespace {
-
-std::optional<double> bound_of(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  double bound = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, bound);
-  if (error == std::errc::result_out_of_range && stop == end) return HUGE_VAL;
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return bound;
-}
 
 // The bucket series of one classic histogram.
 struct Histogram {
@@ -62,7 +51,7 @@ class HistogramCall final : public HeldSource {
 
   void collect(Row&& row, KeyIndex& index, std::vector<Histogram>& histograms) {
     if (std::ranges::none_of(row.values, has_value)) return;
-    const std::optional<double> bound = bound_of(label_value(row.labels, kBucketLabel));
+    const std::optional<double> bound = go_parse_number(label_value(row.labels, kBucketLabel));
     if (!bound) return remark_on_bound(row.labels);
     remove_label(row.labels, kBucketLabel);
     std::string key(label_value(row.labels, kMetricName));

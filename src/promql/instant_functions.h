@@ -30,8 +30,10 @@ class LabelFunction {
  public:
   virtual ~LabelFunction() = default;
   // Writes its label into `labels`; false where it has nothing to write: a pattern does not match.
-  virtual bool write_to(model::Labels& labels) const = 0;
+  // kExhausted for a value longer than kMaxLabelValue.
+  virtual Result<bool> write_to(model::Labels& labels) const = 0;
 };
+inline constexpr size_t kMaxLabelValue = 1024UL * 1024;  // bytes
 // Prometheus's errors for a bad pattern or label name.
 Result<std::unique_ptr<LabelFunction>> make_label_replace(std::string_view destination,
                                                           std::string_view replacement,

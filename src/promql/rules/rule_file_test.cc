@@ -193,6 +193,20 @@ TEST(RuleFile, HostileYamlIsRefused) {
   EXPECT_THAT(faults_of(laughs), ElementsAre(HasSubstr("values")));
 }
 
+TEST(RuleFile, LargeYamlTakesTimeInProportion) {
+  const std::string long_line(kMaxYamlLength - 10, 'x');
+  EXPECT_THAT(faults_of(long_line + "\xff"),
+              ElementsAre("1:" + std::to_string(long_line.size() + 1) + ": yaml: invalid UTF-8"));
+  constexpr int kKeys = 50'000;
+  std::string merged = "a: &a\n";
+  for (int i = 0; i < kKeys; ++i) merged += "  a" + std::to_string(i) + ": 1\n";
+  merged += "b:\n  <<: *a\n";
+  for (int i = 0; i < kKeys; ++i) merged += "  b" + std::to_string(i) + ": 1\n";
+  const YamlDocument document = parse_yaml(merged);
+  ASSERT_NE(document.root, nullptr) << document.fault.message;
+  EXPECT_EQ(document.root->entries.back().value->entries.size(), 2UL * kKeys);
+}
+
 TEST(RuleFile, RepeatedRulesAreFoundByLint) {
   const RuleFile file = parse_rule_file(
       group("  - {record: a, expr: up, labels: {x: y}}\n  - {record: a, expr: up}\n"
