@@ -72,7 +72,11 @@ void LeanFinder::offer(uint32_t id, const ChunkColumn& column, std::span<const i
   Offer& offer = offers_[next_];
   offer.id = id;
   offer.column = &column;
-  offer.values.assign(values.begin(), values.end());
+  offer.values = values;
+  if (!column.states.empty()) {
+    offer.copied.assign(values.begin(), values.end());
+    offer.values = offer.copied;
+  }
   next_ = (next_ + 1) % kMostOffers;
   size_ = std::min(size_ + 1, kMostOffers);
 }
