@@ -14,9 +14,9 @@
 //
 // Threads: ChunkEncoder and ChunkDecoder own scratch memory that grows with the rows of the largest
 // chunk they saw (1 MB and 0.2 MB at 7200 rows, 7 MB and 1 MB at the most); use one per thread. The
-// rest are plain values. Reading trusts nothing: any bytes give a
-// value, kCorrupt, or kUnsupported where a newer version of the format wrote them; memory is
-// bounded by kMaxChunkRows. Nothing here keeps a reference to the caller's memory after returning.
+// rest are plain values. Reading trusts nothing: any bytes give a value, kCorrupt, or kUnsupported
+// where a newer version of the format wrote them; memory is bounded by kMaxChunkRows. Nothing here
+// keeps a reference to the caller's memory after returning.
 #pragma once
 
 #include <cstdint>
