@@ -33,7 +33,7 @@
 namespace gpusight::store {
 
 // More rows than any chunk has. Two hours of seconds (7200 rows) pack within 1 % of four, an hour
-// within 3 %.
+// within 4 %.
 inline constexpr size_t kMaxChunkRows = size_t{1} << 16;
 
 // What a row of a column is. These numbers are part of the format.
