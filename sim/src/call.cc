@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +19,14 @@ void sleep_for(double seconds) {
   rest.tv_nsec = static_cast<long>((seconds - std::floor(seconds)) * 1e9);
   while (nanosleep(&rest, &rest) != 0) {
   }
+}
+
+// Some drivers' start-up grows with how many files the process may open.
+double latency_of(const Fault& fault) {
+  if (fault.per_second <= 0) return fault.seconds;
+  rlimit files{};
+  const bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
+  return fault.seconds + (known ? static_cast<double>(files.rlim_cur) * fault.per_second : 0);
 }
 
 bool has_prefix(const std::string& driver, std::string_view prefix) {
@@ -74,7 +83,7 @@ nvmlReturn_t Call::enter_device(nvmlDevice_t device, Takes takes) {
   if (known) {
     target_ = *target;
     has_gpu_ = true;
-    model_.emplace(scenario(), target_.gpu);
+    model_.emplace(scenario(), target_.gpu, plan_->conditions);
   }
   if (const nvmlReturn_t code = delays_and_returns(Faults::kAll); code != NVML_SUCCESS) return code;
   if (!known || target_.generation != (library().generation() & 0xFFFFF)) {
@@ -98,15 +107,18 @@ bool Call::concerned(const LiveFault& one, Faults which) const {
 }
 
 nvmlReturn_t Call::delays_and_returns(Faults which) {
+  if (which == Faults::kAll && plan_->latency_seconds > 0) pause(plan_->latency_seconds, nullptr);
   for (const LiveFault& one : plan_->faults) {
     if (!concerned(one, which)) continue;
-    if (one.fault.kind == FaultKind::kLatency) pause(one.fault.seconds, nullptr);
+    if (one.fault.kind == FaultKind::kLatency) pause(latency_of(one.fault), nullptr);
     if (one.fault.kind == FaultKind::kBlock && one.strikes()) pause(one.fault.seconds, &one);
   }
   nvmlReturn_t code = NVML_SUCCESS;
   if (session_dead(&code)) return code;
   for (const LiveFault& one : plan_->faults) {
-    if (one.fault.kind != FaultKind::kReturn || !concerned(one, which)) continue;
+    // A fault of one field or metric is that entry's, not the call's.
+    const bool of_call = one.fault.kind == FaultKind::kReturn && one.fault.field.empty();
+    if (!of_call || !concerned(one, which)) continue;
     if (one.strikes()) return one.fault.code;
   }
   return NVML_SUCCESS;
@@ -115,7 +127,7 @@ nvmlReturn_t Call::delays_and_returns(Faults which) {
 nvmlReturn_t Call::concern(std::size_t gpu) {
   target_.gpu = gpu;
   has_gpu_ = true;
-  model_.emplace(scenario(), gpu);
+  model_.emplace(scenario(), gpu, plan_->conditions);
   if (const nvmlReturn_t code = delays_and_returns(Faults::kOfThisGpu); code != NVML_SUCCESS) {
     return code;
   }
@@ -164,6 +176,11 @@ bool Call::lost(std::size_t gpu) const {
   return false;
 }
 
+nvmlReturn_t Call::version_mismatch() const {
+  return driver_older_than("520") ? NVML_ERROR_INVALID_ARGUMENT
+                                  : NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+}
+
 bool Call::driver_older_than(std::string_view version) const {
   return plan_->driver_key < version_key(version);
 }
@@ -176,6 +193,15 @@ const LiveFault* Call::fault(FaultKind kind) const {
     }
   }
   return nullptr;
+}
+
+nvmlReturn_t Call::code_of_entry(std::string_view field) const {
+  for (const LiveFault& one : plan_->faults) {
+    if (one.fault.kind != FaultKind::kReturn || one.fault.field != field || field.empty()) continue;
+    if (!concerned(one, Faults::kAll) || !one.strikes()) continue;
+    return one.fault.code;
+  }
+  return NVML_SUCCESS;
 }
 
 const LiveFault* Call::value_fault(std::string_view field) const {

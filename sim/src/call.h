@@ -43,8 +43,17 @@ class Call {
   bool lost(std::size_t gpu) const;
   bool driver_older_than(std::string_view version) const;
 
+  // Whether a structure's version word is the one of `T`, number `number`, and this driver has it.
+  template <class T>
+  bool takes(unsigned word, unsigned number) const;
+  // What a wrong version word gets: drivers before 520 had no code of their own for it.
+  nvmlReturn_t version_mismatch() const;
+
   // The first active fault of a kind that fits this call's GPU and function.
   const LiveFault* fault(FaultKind kind) const;
+
+  // The code that a fault has for one entry of a batch (a field, a metric); SUCCESS when none has.
+  nvmlReturn_t code_of_entry(std::string_view field) const;
 
   // Stores a value, unless a fault puts another one in its place.
   template <class T>
@@ -121,6 +130,12 @@ nvmlReturn_t number_if(Fn fn, nvmlDevice_t device, T* out, Has has, Body body) {
 template <class T>
 constexpr unsigned version_of(unsigned number) {
   return static_cast<unsigned>(sizeof(T)) | number << 24;
+}
+
+template <class T>
+bool Call::takes(unsigned word, unsigned number) const {
+  if (word != version_of<T>(number)) return false;
+  return *kSince<T> == '\0' || !driver_older_than(kSince<T>);
 }
 
 // A body must not return these constants as different types.

@@ -23,19 +23,31 @@ unsigned highest_clock(const Call& call, unsigned type) {
 }
 
 nvmlReturn_t application_clock(const Call& call, unsigned type, unsigned* out) {
-  if (call.plan().driver_key >= version_key("570")) return NVML_ERROR_DEPRECATED;
-  if (call.board().ecc == Ecc::kNone) return NVML_ERROR_NOT_SUPPORTED;
-  call.put(out, highest_clock(call, type));
+  if (!call.driver_older_than("590")) return NVML_ERROR_DEPRECATED;
+  if (call.board().application_graphics_mhz == 0) return NVML_ERROR_NOT_SUPPORTED;
+  if (type == NVML_CLOCK_VIDEO) return NVML_ERROR_NOT_SUPPORTED;
+  call.put(out, type == NVML_CLOCK_MEM ? call.board().max_memory_mhz
+                                       : call.board().application_graphics_mhz);
   return NVML_SUCCESS;
+}
+
+// Parts without a memory of their own have no clock for it.
+bool has_clock(const Call& call, unsigned type) {
+  return type != NVML_CLOCK_MEM || call.board().max_memory_mhz > 0;
 }
 
 nvmlReturn_t clock_by_id(const Call& call, unsigned type, unsigned id, unsigned* out) {
   switch (id) {
-    case NVML_CLOCK_ID_CURRENT: call.put(out, current_clock(call, type)); return NVML_SUCCESS;
+    case NVML_CLOCK_ID_CURRENT:
+      if (!has_clock(call, type)) return NVML_ERROR_NOT_SUPPORTED;
+      call.put(out, current_clock(call, type));
+      return NVML_SUCCESS;
     case NVML_CLOCK_ID_APP_CLOCK_TARGET:
     case NVML_CLOCK_ID_APP_CLOCK_DEFAULT: return application_clock(call, type, out);
     case NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
-      if (type == NVML_CLOCK_MEM) return NVML_ERROR_NOT_SUPPORTED;
+      if (type == NVML_CLOCK_MEM || call.board().application_graphics_mhz == 0) {
+        return NVML_ERROR_NOT_SUPPORTED;
+      }
       call.put(out, highest_clock(call, type));
       return NVML_SUCCESS;
     default: return NVML_ERROR_INVALID_ARGUMENT;
@@ -43,8 +55,8 @@ nvmlReturn_t clock_by_id(const Call& call, unsigned type, unsigned id, unsigned*
 }
 
 std::uint64_t reasons(const Call& call) {
-  if (call.model().idle(call.t())) return nvmlClocksEventReasonGpuIdle;
-  return call.model().power_capped(call.t()) ? nvmlClocksEventReasonSwPowerCap : 0;
+  const std::uint64_t held = call.model().throttle_reasons(call.t());
+  return call.model().idle(call.t()) ? held | nvmlClocksEventReasonGpuIdle : held;
 }
 
 nvmlReturn_t current_reasons(Fn fn, nvmlDevice_t device, unsigned long long* out) {
@@ -54,6 +66,16 @@ nvmlReturn_t current_reasons(Fn fn, nvmlDevice_t device, unsigned long long* out
 nvmlReturn_t supported_reasons(Fn fn, nvmlDevice_t device, unsigned long long* out) {
   return one_number(fn, device, out,
                     [](Call& call) { return call.board().has_display ? 0x1EDULL : 0x1FFULL; });
+}
+
+// The policies have holes in their numbers.
+std::optional<Held> held_by(unsigned policy) {
+  constexpr Held kFirst[] = {Held::kPower, Held::kThermal, Held::kSyncBoost,
+                             Held::kBoard, Held::kIdle,    Held::kReliability};
+  if (policy < std::size(kFirst)) return kFirst[policy];
+  if (policy == NVML_PERF_POLICY_TOTAL_APP_CLOCKS) return Held::kApplication;
+  if (policy == NVML_PERF_POLICY_TOTAL_BASE_CLOCKS) return Held::kBase;
+  return std::nullopt;
 }
 
 template <class Body>
@@ -68,17 +90,18 @@ nvmlReturn_t clock_number(Fn fn, nvmlDevice_t device, unsigned type, unsigned* o
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
                                     unsigned int* clock) {
   return clock_number(Fn::nvmlDeviceGetClockInfo, device, type, clock, [&](Call& call) {
-    call.put(clock, current_clock(call, type));
-    return kSuccess;
+    return clock_by_id(call, type, NVML_CLOCK_ID_CURRENT, clock);
   });
 }
 
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
                                        unsigned int* clock) {
-  return clock_number(Fn::nvmlDeviceGetMaxClockInfo, device, type, clock, [&](Call& call) {
-    call.put(clock, highest_clock(call, type));
-    return kSuccess;
-  });
+  return clock_number(Fn::nvmlDeviceGetMaxClockInfo, device, type, clock,
+                      [&](Call& call) -> nvmlReturn_t {
+                        if (!has_clock(call, type)) return NVML_ERROR_NOT_SUPPORTED;
+                        call.put(clock, highest_clock(call, type));
+                        return NVML_SUCCESS;
+                      });
 }
 
 nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device, nvmlClockType_t type,
@@ -146,17 +169,14 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device,
                 });
 }
 
-// Time held back since the driver was loaded. Only the power limit ever does, in a share of busy
-// time.
+// Time held back since the driver was loaded.
 nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy,
                                           nvmlViolationTime_t* time) {
   return on_gpu(
       Fn::nvmlDeviceGetViolationStatus, device, time != nullptr, [&](Call& call) -> nvmlReturn_t {
-        if (policy > NVML_PERF_POLICY_TOTAL_BASE_CLOCKS) {
-          return NVML_ERROR_INVALID_ARGUMENT;
-        }
-        const double held =
-            policy == NVML_PERF_POLICY_POWER ? call.model().power_held_seconds(call.t()) : 0;
+        const std::optional<Held> by = held_by(policy);
+        if (!by) return NVML_ERROR_INVALID_ARGUMENT;
+        const double held = call.model().held_seconds(*by, call.t());
         time->referenceTime = library().stamp_us(call.t());
         call.put<unsigned long long>(&time->violationTime, static_cast<std::uint64_t>(held * 1e9),
                                      "violationTime");

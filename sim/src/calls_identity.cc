@@ -3,39 +3,20 @@
 #include <cstdio>
 
 #include "call.h"
+#include "pci.h"
 
 using namespace gpusight::sim;
 
 namespace gpusight::sim {
 namespace {
 
-// The first bytes of nvmlPciInfo_t are what the two older calls write: 16 of text, five numbers, 16
-// reserved.
-constexpr std::size_t kOldPciBytes = 52;
-
 std::string instance_name(const Call& call) {
   return call.model().spec().name + " MIG " + call.instance()->profile->name;
 }
 
-nvmlPciInfo_t pci_info(const GpuSpec& spec) {
-  nvmlPciInfo_t info{};
-  std::snprintf(info.busIdLegacy, sizeof info.busIdLegacy, "%04X:%02X:%02X.0",
-                spec.pci_domain & 0xFFFF, spec.pci_bus & 0xFF, 0U);
-  std::snprintf(info.busId, sizeof info.busId, "%08X:%02X:%02X.0", spec.pci_domain, spec.pci_bus,
-                0U);
-  info.domain = spec.pci_domain;
-  info.bus = spec.pci_bus;
-  info.device = 0;
-  info.pciDeviceId = spec.board->pci_device_id;
-  info.pciSubSystemId = spec.board->pci_subsystem_id;
-  return info;
-}
-
 nvmlReturn_t old_pci_info(Fn fn, nvmlDevice_t device, nvmlPciInfo_t* pci) {
   return on_device(fn, device, pci != nullptr, Takes::kAny, [&](Call& call) {
-    nvmlPciInfo_t info = pci_info(call.model().spec());
-    std::memset(info.busId, 0, sizeof info.busId);  // the old structure has reserved words there
-    std::memcpy(static_cast<void*>(pci), &info, kOldPciBytes);
+    put_pci_info(pci_info(call.model().spec()), pci, true);
     return kSuccess;
   });
 }
@@ -50,6 +31,32 @@ nvmlReturn_t gpu_text(Fn fn, nvmlDevice_t device, char* out, unsigned length, Bo
 }
 
 }  // namespace
+
+nvmlPciInfo_t pci_info(unsigned domain, unsigned bus, unsigned device, unsigned device_id,
+                       unsigned subsystem_id) {
+  nvmlPciInfo_t info{};
+  std::snprintf(info.busIdLegacy, sizeof info.busIdLegacy, "%04X:%02X:%02X.0", domain & 0xFFFF,
+                bus & 0xFF, device);
+  std::snprintf(info.busId, sizeof info.busId, "%08X:%02X:%02X.0", domain, bus & 0xFF, device);
+  info.domain = domain;
+  info.bus = bus;
+  info.device = device;
+  info.pciDeviceId = device_id;
+  info.pciSubSystemId = subsystem_id;
+  return info;
+}
+
+nvmlPciInfo_t pci_info(const GpuSpec& spec) {
+  return pci_info(spec.pci_domain, spec.pci_bus, spec.pci_device, spec.board->pci_device_id,
+                  spec.board->pci_subsystem_id);
+}
+
+void put_pci_info(nvmlPciInfo_t info, nvmlPciInfo_t* out, bool old) {
+  constexpr std::size_t kOldBytes = 52;  // 16 of text, five numbers, 16 reserved
+  if (old) std::memset(info.busId, 0, sizeof info.busId);
+  std::memcpy(static_cast<void*>(out), &info, old ? kOldBytes : sizeof info);
+}
+
 }  // namespace gpusight::sim
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned int length) {
@@ -78,25 +85,25 @@ nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char* serial, unsigned int
 
 nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char* version, unsigned int length) {
   return gpu_text(Fn::nvmlDeviceGetVbiosVersion, device, version, length,
-                  [](Call& call) { return std::string(call.board().vbios); });
+                  [](Call& call) { return call.board().vbios; });
 }
 
 nvmlReturn_t nvmlDeviceGetBoardPartNumber(nvmlDevice_t device, char* part, unsigned int length) {
   return gpu_text(Fn::nvmlDeviceGetBoardPartNumber, device, part, length,
-                  [](Call& call) { return std::string(call.board().board_part); });
+                  [](Call& call) { return call.board().board_part; });
 }
 
 nvmlReturn_t nvmlDeviceGetInforomImageVersion(nvmlDevice_t device, char* version,
                                               unsigned int length) {
   return gpu_text(Fn::nvmlDeviceGetInforomImageVersion, device, version, length,
-                  [](Call& call) { return std::string(call.board().inforom_image); });
+                  [](Call& call) { return call.board().inforom_image; });
 }
 
 nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device, nvmlInforomObject_t object,
                                          char* version, unsigned int length) {
   return gpu_text(Fn::nvmlDeviceGetInforomVersion, device, version, length, [&](Call& call) {
-    if (object == NVML_INFOROM_ECC) return std::string(call.board().inforom_ecc);
-    return std::string(object == NVML_INFOROM_OEM ? "2.1" : "");
+    if (object == NVML_INFOROM_ECC) return call.board().inforom_ecc;
+    return object == NVML_INFOROM_OEM ? call.board().inforom_oem : std::string();
   });
 }
 
@@ -176,8 +183,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {
 nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t* pci) {
   return on_gpu(Fn::nvmlDeviceGetPciInfoExt, device, pci != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (pci->version != version_of<nvmlPciInfoExt_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlPciInfoExt_t>(pci->version, 1)) {
+                    return call.version_mismatch();
                   }
                   const nvmlPciInfo_t info = pci_info(call.model().spec());
                   pci->domain = info.domain;
@@ -200,14 +207,18 @@ nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, nvmlComputeMode_t* mode) {
   return on_device(Fn::nvmlDeviceGetComputeMode, device, mode != nullptr, Takes::kAny,
                    [&](Call& call) {
-                     call.put(mode, NVML_COMPUTEMODE_DEFAULT);
+                     call.put(mode, call.model().spec().compute_mode);
                      return kSuccess;
                    });
 }
 
 nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, nvmlEnableState_t* display) {
-  return one_number(Fn::nvmlDeviceGetDisplayMode, device, display,
-                    [](Call& call) { return call.board().has_display ? 1U : 0U; });
+  return on_gpu(Fn::nvmlDeviceGetDisplayMode, device, display != nullptr,
+                [&](Call& call) -> nvmlReturn_t {
+                  if (!call.driver_older_than("580")) return NVML_ERROR_DEPRECATED;
+                  call.put(display, call.board().has_display ? 1U : 0U);
+                  return NVML_SUCCESS;
+                });
 }
 
 nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, nvmlEnableState_t* active) {
@@ -223,7 +234,7 @@ nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device,
 
 nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device, nvmlEnableState_t* mode) {
   return one_number(Fn::nvmlDeviceGetAccountingMode, device, mode,
-                    [](Call&) { return NVML_FEATURE_DISABLED; });
+                    [](Call& call) { return call.model().spec().accounting ? 1U : 0U; });
 }
 
 nvmlReturn_t nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t* type) {

@@ -1,4 +1,5 @@
 // Memory and utilisation.
+#include <algorithm>
 #include <cmath>
 
 #include "call.h"
@@ -28,7 +29,7 @@ MemoryFigures memory_of(const Call& call) {
   MemoryFigures figures{.total = instance->profile->memory_mib * kMib, .reserved = 14 * kMib};
   for (const RunningProcess& process : call.model().processes(call.t())) {
     if (process.spec->gpu_instance == instance->gpu_instance) {
-      figures.used += process.spec->memory_bytes;
+      figures.used += call.model().process_memory(process, call.t());
     }
   }
   figures.used = std::min(figures.used, figures.total - figures.reserved);
@@ -55,26 +56,43 @@ nvmlReturn_t engine(Fn fn, nvmlDevice_t device, unsigned* share, unsigned* perio
   });
 }
 
+// Engines that boards have from Turing on.
+template <class Body>
+nvmlReturn_t later_engine(Fn fn, nvmlDevice_t device, unsigned* share, unsigned* period,
+                          Body body) {
+  return on_gpu(fn, device, share != nullptr && period != nullptr, [&](Call& call) -> nvmlReturn_t {
+    const bool there = call.board().architecture >= NVML_DEVICE_ARCH_TURING;
+    if (!there || call.model().spec().mig) return NVML_ERROR_NOT_SUPPORTED;
+    call.put(share, percent(body(call)), "utilization");
+    call.put(period, kUtilisationPeriodUs, "samplingPeriodUs");
+    return NVML_SUCCESS;
+  });
+}
+
 }  // namespace
 }  // namespace gpusight::sim
 
+// Parts that share the machine's memory have no figures of their own.
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
-  return on_device(
-      Fn::nvmlDeviceGetMemoryInfo, device, memory != nullptr, Takes::kAny, [&](Call& call) {
-        const MemoryFigures m = memory_of(call);
-        call.put<unsigned long long>(&memory->total, m.total, "total");
-        call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used, "free");
-        call.put<unsigned long long>(&memory->used, m.reserved + m.used, "used");
-        return kSuccess;
-      });
+  return on_device(Fn::nvmlDeviceGetMemoryInfo, device, memory != nullptr, Takes::kAny,
+                   [&](Call& call) -> nvmlReturn_t {
+                     if (call.board().unified_memory) return NVML_ERROR_NOT_SUPPORTED;
+                     const MemoryFigures m = memory_of(call);
+                     call.put<unsigned long long>(&memory->total, m.total, "total");
+                     call.put<unsigned long long>(&memory->free, m.total - m.reserved - m.used,
+                                                  "free");
+                     call.put<unsigned long long>(&memory->used, m.reserved + m.used, "used");
+                     return NVML_SUCCESS;
+                   });
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
   return on_device(Fn::nvmlDeviceGetMemoryInfo_v2, device, memory != nullptr, Takes::kAny,
                    [&](Call& call) -> nvmlReturn_t {
-                     if (memory->version != version_of<nvmlMemory_v2_t>(2)) {
-                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     if (!call.takes<nvmlMemory_v2_t>(memory->version, 2)) {
+                       return call.version_mismatch();
                      }
+                     if (call.board().unified_memory) return NVML_ERROR_NOT_SUPPORTED;
                      const MemoryFigures m = memory_of(call);
                      call.put<unsigned long long>(&memory->total, m.total, "total");
                      call.put<unsigned long long>(&memory->reserved, m.reserved, "reserved");
@@ -86,14 +104,16 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
 }
 
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* bar1) {
-  return on_gpu(Fn::nvmlDeviceGetBAR1MemoryInfo, device, bar1 != nullptr, [&](Call& call) {
-    const std::uint64_t total = call.board().bar1_mib * kMib;
-    const std::uint64_t used = (2 + call.model().processes(call.t()).size() * 4) * kMib;
-    call.put<unsigned long long>(&bar1->bar1Total, total, "bar1Total");
-    call.put<unsigned long long>(&bar1->bar1Used, used, "bar1Used");
-    call.put<unsigned long long>(&bar1->bar1Free, total - used, "bar1Free");
-    return kSuccess;
-  });
+  return on_gpu(Fn::nvmlDeviceGetBAR1MemoryInfo, device, bar1 != nullptr,
+                [&](Call& call) -> nvmlReturn_t {
+                  if (call.board().bar1_mib == 0) return NVML_ERROR_NOT_SUPPORTED;
+                  const std::uint64_t total = call.board().bar1_mib * kMib;
+                  const std::uint64_t used = std::min(total, call.model().bar1_used(call.t()));
+                  call.put<unsigned long long>(&bar1->bar1Total, total, "bar1Total");
+                  call.put<unsigned long long>(&bar1->bar1Used, used, "bar1Used");
+                  call.put<unsigned long long>(&bar1->bar1Free, total - used, "bar1Free");
+                  return NVML_SUCCESS;
+                });
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int* bits) {
@@ -125,10 +145,12 @@ nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* 
 
 nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int* share,
                                          unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetJpgUtilization, device, share, period, [](Call&) { return 0.0; });
+  return later_engine(Fn::nvmlDeviceGetJpgUtilization, device, share, period,
+                      [](Call& call) { return call.model().jpeg(call.t(), kUtilisationWindow); });
 }
 
 nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int* share,
                                          unsigned int* period) {
-  return engine(Fn::nvmlDeviceGetOfaUtilization, device, share, period, [](Call&) { return 0.0; });
+  return later_engine(Fn::nvmlDeviceGetOfaUtilization, device, share, period,
+                      [](Call& call) { return call.model().ofa(call.t(), kUtilisationWindow); });
 }

@@ -10,7 +10,7 @@ namespace {
 template <class Body>
 nvmlReturn_t instance_number(Fn fn, nvmlDevice_t device, unsigned* out, Body body) {
   return on_device(fn, device, out != nullptr, Takes::kAny, [&](Call& call) -> nvmlReturn_t {
-    if (!call.board().mig_capable) return NVML_ERROR_NOT_SUPPORTED;
+    if (!call.board().mig_capable()) return NVML_ERROR_NOT_SUPPORTED;
     if (call.instance() == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
     call.put(out, body(*call.instance()));
     return NVML_SUCCESS;
@@ -41,7 +41,7 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current,
                                   unsigned int* pending) {
   return on_gpu(Fn::nvmlDeviceGetMigMode, device, current != nullptr && pending != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (!call.board().mig_capable) return NVML_ERROR_NOT_SUPPORTED;
+                  if (!call.board().mig_capable()) return NVML_ERROR_NOT_SUPPORTED;
                   const unsigned mode = call.model().spec().mig ? 1 : 0;
                   call.put(current, mode, "currentMode");
                   call.put(pending, mode, "pendingMode");
@@ -51,7 +51,7 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current,
 
 nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int* count) {
   return one_number(Fn::nvmlDeviceGetMaxMigDeviceCount, device, count, [](Call& call) {
-    return call.board().mig_capable ? call.model().spec().max_instances : 0U;
+    return call.board().mig_capable() ? call.model().spec().max_instances : 0U;
   });
 }
 
@@ -59,7 +59,7 @@ nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned i
                                                  nvmlDevice_t* instance) {
   return on_gpu(Fn::nvmlDeviceGetMigDeviceHandleByIndex, device, instance != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (!call.board().mig_capable) return NVML_ERROR_NOT_SUPPORTED;
+                  if (!call.board().mig_capable()) return NVML_ERROR_NOT_SUPPORTED;
                   if (index >= call.model().spec().max_instances)
                     return NVML_ERROR_INVALID_ARGUMENT;
                   if (call.model().instance_in_slot(index, call.t()) == nullptr) {

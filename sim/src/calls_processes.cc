@@ -40,7 +40,8 @@ bool concerns(const LiveFault* fault, unsigned pid) {
 unsigned long long memory_of(const Call& call, const RunningProcess& process) {
   if (concerns(call.fault(FaultKind::kProcessMemoryUnavailable), process.pid)) return ~0ULL;
   unsigned long long bytes = 0;
-  call.put<unsigned long long>(&bytes, process.spec->memory_bytes, "usedGpuMemory");
+  call.put<unsigned long long>(&bytes, call.model().process_memory(process, call.t()),
+                               "usedGpuMemory");
   return bytes;
 }
 
@@ -103,8 +104,10 @@ struct Share {
   unsigned memory = 0;
   unsigned encoder = 0;
   unsigned decoder = 0;
+  unsigned jpeg = 0;
+  unsigned ofa = 0;
 
-  bool any() const { return sm + memory + encoder + decoder > 0; }
+  bool any() const { return sm + memory + encoder + decoder + jpeg + ofa > 0; }
 };
 
 Share share_of(const Call& call, const RunningProcess& process, std::uint64_t last_seen) {
@@ -122,7 +125,45 @@ Share share_of(const Call& call, const RunningProcess& process, std::uint64_t la
           .sm = percent(model.busy(end, window) * part),
           .memory = percent(model.memory_busy(end, window) * part),
           .encoder = percent(model.encoder(end, window) * part),
-          .decoder = percent(model.decoder(end, window) * part)};
+          .decoder = percent(model.decoder(end, window) * part),
+          .jpeg = percent(model.jpeg(end, window) * part),
+          .ofa = percent(model.ofa(end, window) * part)};
+}
+
+// What some drivers have been seen to hand out: the whole ring, mostly empty, with numbers of other
+// things where the shares should be.
+std::vector<Share> garbage(const Call& call) {
+  std::vector<Share> rows(kProcessRing);
+  rows[0] = {.pid = 50554,
+             .stamp = library().stamp_us(call.t()),
+             .sm = 37100,
+             .memory = 4294967295U,
+             .encoder = 50583,
+             .decoder = 50584};
+  rows[1] = {.pid = 0, .stamp = 0, .sm = 101};
+  return rows;
+}
+
+// The rows of a fault in place of the true ones, or with them.
+std::optional<std::vector<Share>> spoilt(const Call& call, std::vector<Share> true_rows) {
+  const Fault* bad = call.model().conditions().active(FaultKind::kBadSamples, call.t());
+  if (bad == nullptr) return std::nullopt;
+  constexpr std::uint64_t kHourUs = 3600ULL * 1000000;
+  switch (static_cast<BadSamples>(bad->what)) {
+    case BadSamples::kGarbage: {
+      std::vector<Share> rows = garbage(call);
+      rows.insert(rows.begin() + 2, true_rows.begin(), true_rows.end());
+      rows.resize(kProcessRing);
+      return rows;
+    }
+    case BadSamples::kFuture:
+      if (!true_rows.empty()) true_rows.back().stamp += kHourUs;
+      return true_rows;
+    case BadSamples::kStale:
+      for (Share& row : true_rows) row.stamp -= std::min(row.stamp, kHourUs);
+      return true_rows;
+  }
+  return std::nullopt;
 }
 
 std::vector<Share> shares(const Call& call, std::uint64_t last_seen) {
@@ -131,6 +172,7 @@ std::vector<Share> shares(const Call& call, std::uint64_t last_seen) {
     const Share share = share_of(call, process, last_seen);
     if (share.any() && share.stamp > last_seen) result.push_back(share);
   }
+  if (const auto bad = spoilt(call, result)) return *bad;
   return result;
 }
 
@@ -163,6 +205,8 @@ nvmlReturn_t put_share_infos(const Call& call, const std::vector<Share>& list,
     call.put(&out->memUtil, share.memory, "memUtil");
     call.put(&out->encUtil, share.encoder, "encUtil");
     call.put(&out->decUtil, share.decoder, "decUtil");
+    call.put(&out->jpgUtil, share.jpeg, "jpgUtil");
+    call.put(&out->ofaUtil, share.ofa, "ofaUtil");
     ++out;
   }
   return NVML_SUCCESS;
@@ -274,8 +318,8 @@ nvmlReturn_t nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
                                                    nvmlProcessesUtilizationInfo_t* info) {
   return on_gpu(Fn::nvmlDeviceGetProcessesUtilizationInfo, device, info != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (info->version != version_of<nvmlProcessesUtilizationInfo_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlProcessesUtilizationInfo_t>(info->version, 1)) {
+                    return call.version_mismatch();
                   }
                   std::vector<Share> list;
                   const nvmlReturn_t code =
@@ -290,8 +334,8 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
                                                    nvmlProcessDetailList_t* list) {
   return on_device(Fn::nvmlDeviceGetRunningProcessDetailList, device, list != nullptr, Takes::kAny,
                    [&](Call& call) -> nvmlReturn_t {
-                     if (list->version != version_of<nvmlProcessDetailList_t>(1)) {
-                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     if (!call.takes<nvmlProcessDetailList_t>(list->version, 1)) {
+                       return call.version_mismatch();
                      }
                      if (list->mode > 2) return NVML_ERROR_INVALID_ARGUMENT;
                      if (call.board().architecture < NVML_DEVICE_ARCH_HOPPER) {

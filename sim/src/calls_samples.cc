@@ -32,6 +32,18 @@ bool find_ring(unsigned type, Ring* ring) {
   }
 }
 
+// The rings that drivers of that age know.
+unsigned newest_type(const Call& call) {
+  return call.driver_older_than("535.43") ? NVML_MEMORY_CLK_SAMPLES : NVML_OFA_UTILIZATION_SAMPLES;
+}
+
+bool has_ring(const Board& board, unsigned type) {
+  const bool later = type == NVML_JPG_UTILIZATION_SAMPLES || type == NVML_OFA_UTILIZATION_SAMPLES;
+  if (later) return board.architecture >= NVML_DEVICE_ARCH_TURING;
+  if (type == NVML_TOTAL_POWER_SAMPLES) return board.power_reading;
+  return type != NVML_MEMORY_CLK_SAMPLES || board.max_memory_mhz > 0;
+}
+
 unsigned percent(double share) { return static_cast<unsigned>(std::lround(share * 100)); }
 
 // What the ring holds for the period that ends at `t`.
@@ -42,6 +54,8 @@ unsigned sample_at(const GpuModel& model, unsigned type, double t, double period
     case NVML_MEMORY_UTILIZATION_SAMPLES: return percent(model.memory_busy(t, period));
     case NVML_ENC_UTILIZATION_SAMPLES: return percent(model.encoder(t, period));
     case NVML_DEC_UTILIZATION_SAMPLES: return percent(model.decoder(t, period));
+    case NVML_JPG_UTILIZATION_SAMPLES: return percent(model.jpeg(t, period));
+    case NVML_OFA_UTILIZATION_SAMPLES: return percent(model.ofa(t, period));
     case NVML_PROCESSOR_CLK_SAMPLES: return model.graphics_mhz(t);
     case NVML_MEMORY_CLK_SAMPLES: return model.memory_mhz(t);
     default: return 0;
@@ -93,8 +107,10 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
   return on_gpu(Fn::nvmlDeviceGetSamples, device, value_type != nullptr && count != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
                   Ring ring{};
-                  if (type > NVML_OFA_UTILIZATION_SAMPLES) return NVML_ERROR_INVALID_ARGUMENT;
-                  if (!find_ring(type, &ring)) return NVML_ERROR_NOT_SUPPORTED;
+                  if (type > newest_type(call)) return NVML_ERROR_INVALID_ARGUMENT;
+                  if (!find_ring(type, &ring) || !has_ring(call.board(), type)) {
+                    return NVML_ERROR_NOT_SUPPORTED;
+                  }
                   if (ring.utilisation && call.model().spec().mig) return NVML_ERROR_NOT_SUPPORTED;
                   *value_type = NVML_VALUE_TYPE_UNSIGNED_INT;
                   if (samples == nullptr) {

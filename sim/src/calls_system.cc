@@ -60,7 +60,7 @@ nvmlReturn_t by_pci(Fn fn, const char* text, nvmlDevice_t* device) {
     }
     for (std::size_t gpu = 0; gpu < call.scenario().gpus.size(); ++gpu) {
       const GpuSpec& spec = call.scenario().gpus[gpu];
-      if (spec.pci_domain == domain && spec.pci_bus == bus && slot == 0) {
+      if (spec.pci_domain == domain && spec.pci_bus == bus && spec.pci_device == slot) {
         return hand_out(call, gpu, std::nullopt, device);
       }
     }
@@ -104,23 +104,45 @@ nvmlReturn_t nvmlShutdown() {
 
 const char* nvmlErrorString(nvmlReturn_t result) {
   library().count(Fn::nvmlErrorString, -1);
-  switch (result) {
-    case NVML_SUCCESS: return "Success";
-    case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
-    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
-    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
-    case NVML_ERROR_NO_PERMISSION: return "Insufficient Permissions";
-    case NVML_ERROR_NOT_FOUND: return "Not Found";
-    case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
-    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
-    case NVML_ERROR_TIMEOUT: return "Timeout";
-    case NVML_ERROR_FUNCTION_NOT_FOUND: return "Function Not Found";
-    case NVML_ERROR_GPU_IS_LOST: return "GPU is lost";
-    case NVML_ERROR_RESET_REQUIRED: return "GPU requires reset";
-    case NVML_ERROR_LIB_RM_VERSION_MISMATCH: return "Driver/library version mismatch";
-    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH: return "Argument version mismatch";
-    default: return "Unknown Error";
-  }
+  // By number: the texts that the driver has been seen to give.
+  struct Text {
+    nvmlReturn_t code;
+    const char* text;
+  };
+  static constexpr Text kTexts[] = {
+      {NVML_SUCCESS, "Success"},
+      {NVML_ERROR_UNINITIALIZED, "Uninitialized"},
+      {NVML_ERROR_INVALID_ARGUMENT, "Invalid Argument"},
+      {NVML_ERROR_NOT_SUPPORTED, "Not Supported"},
+      {NVML_ERROR_NO_PERMISSION, "Insufficient Permissions"},
+      {NVML_ERROR_ALREADY_INITIALIZED, "Already Initialized"},
+      {NVML_ERROR_NOT_FOUND, "Not Found"},
+      {NVML_ERROR_INSUFFICIENT_SIZE, "Insufficient Size"},
+      {NVML_ERROR_INSUFFICIENT_POWER, "Insufficient External Power"},
+      {NVML_ERROR_DRIVER_NOT_LOADED, "Driver Not Loaded"},
+      {NVML_ERROR_TIMEOUT, "Timeout"},
+      {NVML_ERROR_IRQ_ISSUE, "Interrupt Request Issue"},
+      {NVML_ERROR_LIBRARY_NOT_FOUND, "NVML Shared Library Not Found"},
+      {NVML_ERROR_FUNCTION_NOT_FOUND, "Function Not Found"},
+      {NVML_ERROR_CORRUPTED_INFOROM, "Corrupted infoROM"},
+      {NVML_ERROR_GPU_IS_LOST, "GPU is lost"},
+      {NVML_ERROR_RESET_REQUIRED, "GPU requires reset"},
+      {NVML_ERROR_OPERATING_SYSTEM, "GPU access blocked by the operating system"},
+      {NVML_ERROR_LIB_RM_VERSION_MISMATCH, "Driver/library version mismatch"},
+      {NVML_ERROR_IN_USE, "In use by another client"},
+      {NVML_ERROR_MEMORY, "Insufficient Memory"},
+      {NVML_ERROR_NO_DATA, "No data"},
+      {NVML_ERROR_INSUFFICIENT_RESOURCES, "Insufficient Resources"},
+      {NVML_ERROR_FREQ_NOT_SUPPORTED, "Frequency Not Supported"},
+      {NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "Argument version mismatch"},
+      {NVML_ERROR_DEPRECATED, "Requested functionality has been deprecated"},
+      {NVML_ERROR_NOT_READY, "System not in ready state"},
+      {NVML_ERROR_GPU_NOT_FOUND, "No supported GPUs were found"},
+      {NVML_ERROR_INVALID_STATE, "Invalid State"},
+  };
+  const auto* found = std::find_if(std::begin(kTexts), std::end(kTexts),
+                                   [&](const Text& one) { return one.code == result; });
+  return found == std::end(kTexts) ? "Unknown Error" : found->text;
 }
 
 nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int length) {
@@ -137,8 +159,8 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {
 
 nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t* info, unsigned int length) {
   return on_system(Fn::nvmlSystemGetDriverBranch, info != nullptr, [&](Call& call) -> nvmlReturn_t {
-    if (info->version != version_of<nvmlSystemDriverBranchInfo_t>(1)) {
-      return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (!call.takes<nvmlSystemDriverBranchInfo_t>(info->version, 1)) {
+      return call.version_mismatch();
     }
     const std::string& driver = call.scenario().driver;
     const std::string branch = "r" + driver.substr(0, driver.find('.')) + "_00";
@@ -187,8 +209,8 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
 nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t* uuid, nvmlDevice_t* device) {
   return on_system(Fn::nvmlDeviceGetHandleByUUIDV, uuid != nullptr && device != nullptr,
                    [&](Call& call) -> nvmlReturn_t {
-                     if (uuid->version != version_of<nvmlUUID_t>(1)) {
-                       return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                     if (!call.takes<nvmlUUID_t>(uuid->version, 1)) {
+                       return call.version_mismatch();
                      }
                      if (uuid->type != NVML_UUID_TYPE_ASCII) return NVML_ERROR_INVALID_ARGUMENT;
                      const char* text = uuid->value.str;

@@ -9,6 +9,7 @@ namespace gpusight::sim {
 namespace {
 
 constexpr unsigned kLowestFanPercent = 30;
+constexpr unsigned kThresholds = NVML_TEMPERATURE_THRESHOLD_GPS_CURR + 1;
 
 int celsius(const Call& call) {
   return static_cast<int>(std::lround(call.model().temperature(call.t())));
@@ -25,25 +26,33 @@ nvmlReturn_t fan_number(Fn fn, nvmlDevice_t device, unsigned fan, unsigned* out,
   });
 }
 
+// A threshold that the board does not have is 0.
+nvmlReturn_t put_threshold(const Call& call, int celsius, unsigned* out) {
+  if (celsius <= 0) return NVML_ERROR_NOT_SUPPORTED;
+  call.put(out, static_cast<unsigned>(celsius));
+  return NVML_SUCCESS;
+}
+
 nvmlReturn_t threshold(const Call& call, unsigned type, unsigned* out) {
   const Board& b = call.board();
+  // The fan's target range lies below the current one.
+  const int acoustic = b.acoustic_celsius;
+  if (type >= kThresholds) return NVML_ERROR_INVALID_ARGUMENT;
+  if (type == NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR) return put_threshold(call, acoustic, out);
+  if (type == NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN) {
+    return put_threshold(call, acoustic - 18, out);
+  }
+  if (type == NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX) {
+    return put_threshold(call, acoustic > 0 ? acoustic + 8 : 0, out);
+  }
   // Boards that speak of distances to their limits have no absolute ones.
   if (b.temperature_limits) return NVML_ERROR_NOT_SUPPORTED;
   switch (type) {
-    case NVML_TEMPERATURE_THRESHOLD_SHUTDOWN:
-      call.put(out, static_cast<unsigned>(b.shutdown_celsius));
-      return NVML_SUCCESS;
-    case NVML_TEMPERATURE_THRESHOLD_SLOWDOWN:
-      call.put(out, static_cast<unsigned>(b.slowdown_celsius));
-      return NVML_SUCCESS;
-    case NVML_TEMPERATURE_THRESHOLD_MEM_MAX:
-      if (!b.memory_temperature) return NVML_ERROR_NOT_SUPPORTED;
-      call.put(out, static_cast<unsigned>(b.memory_max_celsius));
-      return NVML_SUCCESS;
-    case NVML_TEMPERATURE_THRESHOLD_GPU_MAX:
-      call.put(out, static_cast<unsigned>(b.gpu_max_celsius));
-      return NVML_SUCCESS;
-    default: return type <= 7 ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
+    case NVML_TEMPERATURE_THRESHOLD_SHUTDOWN: return put_threshold(call, b.shutdown_celsius, out);
+    case NVML_TEMPERATURE_THRESHOLD_SLOWDOWN: return put_threshold(call, b.slowdown_celsius, out);
+    case NVML_TEMPERATURE_THRESHOLD_MEM_MAX: return put_threshold(call, b.memory_max_celsius, out);
+    case NVML_TEMPERATURE_THRESHOLD_GPU_MAX: return put_threshold(call, b.gpu_max_celsius, out);
+    default: return NVML_ERROR_NOT_SUPPORTED;
   }
 }
 
@@ -62,8 +71,8 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensor
 nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t* temperature) {
   return on_gpu(Fn::nvmlDeviceGetTemperatureV, device, temperature != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (temperature->version != version_of<nvmlTemperature_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlTemperature_t>(temperature->version, 1)) {
+                    return call.version_mismatch();
                   }
                   if (temperature->sensorType != 0) return NVML_ERROR_INVALID_ARGUMENT;
                   call.put(&temperature->temperature, celsius(call));
@@ -81,8 +90,8 @@ nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
 nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTemperature_t* margin) {
   return on_gpu(Fn::nvmlDeviceGetMarginTemperature, device, margin != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (margin->version != version_of<nvmlMarginTemperature_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlMarginTemperature_t>(margin->version, 1)) {
+                    return call.version_mismatch();
                   }
                   if (!call.board().temperature_limits) return NVML_ERROR_NOT_SUPPORTED;
                   call.put(&margin->marginTemperature,
@@ -121,13 +130,13 @@ nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int* speed) {
 
 nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan, unsigned int* speed) {
   return fan_number(Fn::nvmlDeviceGetFanSpeed_v2, device, fan, speed,
-                    [](Call& call) { return call.model().fan_percent(call.t()); });
+                    [&](Call& call) { return call.model().fan_percent(call.t(), fan); });
 }
 
 nvmlReturn_t nvmlDeviceGetTargetFanSpeed(nvmlDevice_t device, unsigned int fan,
                                          unsigned int* speed) {
   return fan_number(Fn::nvmlDeviceGetTargetFanSpeed, device, fan, speed,
-                    [](Call& call) { return call.model().fan_percent(call.t()); });
+                    [&](Call& call) { return call.model().fan_percent(call.t(), fan); });
 }
 
 nvmlReturn_t nvmlDeviceGetFanControlPolicy_v2(nvmlDevice_t device, unsigned int fan,
@@ -150,15 +159,26 @@ nvmlReturn_t nvmlDeviceGetMinMaxFanSpeed(nvmlDevice_t device, unsigned int* leas
 nvmlReturn_t nvmlDeviceGetFanSpeedRPM(nvmlDevice_t device, nvmlFanSpeedInfo_t* info) {
   return on_gpu(Fn::nvmlDeviceGetFanSpeedRPM, device, info != nullptr,
                 [&](Call& call) -> nvmlReturn_t {
-                  if (info->version != version_of<nvmlFanSpeedInfo_t>(1)) {
-                    return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+                  if (!call.takes<nvmlFanSpeedInfo_t>(info->version, 1)) {
+                    return call.version_mismatch();
                   }
                   if (call.board().fans == 0) return NVML_ERROR_NOT_SUPPORTED;
                   if (info->fan >= call.board().fans) return NVML_ERROR_INVALID_ARGUMENT;
-                  const unsigned percent = call.model().fan_percent(call.t());
-                  // The fans of one board never turn quite alike.
-                  const unsigned rpm = percent * call.board().fan_max_rpm / 100;
-                  call.put(&info->speed, rpm == 0 ? 0U : rpm + info->fan * 17);
+                  call.put(&info->speed, call.model().fan_rpm(call.t(), info->fan));
+                  return NVML_SUCCESS;
+                });
+}
+
+nvmlReturn_t nvmlDeviceGetCoolerInfo(nvmlDevice_t device, nvmlCoolerInfo_t* info) {
+  return on_gpu(Fn::nvmlDeviceGetCoolerInfo, device, info != nullptr,
+                [&](Call& call) -> nvmlReturn_t {
+                  if (!call.takes<nvmlCoolerInfo_t>(info->version, 1)) {
+                    return call.version_mismatch();
+                  }
+                  if (call.board().fans == 0) return NVML_ERROR_NOT_SUPPORTED;
+                  if (info->index >= call.board().fans) return NVML_ERROR_INVALID_ARGUMENT;
+                  info->signalType = NVML_THERMAL_COOLER_SIGNAL_VARIABLE;
+                  info->target = NVML_THERMAL_TARGET_GPU;
                   return NVML_SUCCESS;
                 });
 }

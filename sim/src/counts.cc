@@ -19,6 +19,13 @@ std::uint64_t Library::calls(Fn fn) const {
   return sum;
 }
 
+std::uint64_t Library::calls_about(unsigned gpu) const {
+  if (gpu + 1 >= kCounted) return 0;
+  std::uint64_t sum = 0;
+  for (const auto& row : counts_) sum += row[gpu + 1].load();
+  return sum;
+}
+
 std::uint64_t Library::total_calls() const {
   std::uint64_t sum = 0;
   for (std::size_t fn = 0; fn < kFunctions; ++fn) sum += calls(static_cast<Fn>(fn));
@@ -53,6 +60,7 @@ void Library::dump_counts() {
   }
   std::fprintf(file, "open-sessions\t-\t%d\n", sessions_.load());
   std::fprintf(file, "open-event-sets\t-\t%zu\n", open_event_sets(*this));
+  std::fprintf(file, "open-gpm-samples\t-\t%zu\n", open_gpm_samples(*this));
   std::fclose(file);
   std::rename(beside.c_str(), path);
 }

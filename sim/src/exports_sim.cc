@@ -35,9 +35,13 @@ int gpusight_sim_call_count(const char* function) {
   return -1;
 }
 
+// Calls about one GPU or its instances.
+unsigned long long gpusight_sim_gpu_calls(unsigned gpu) { return library().calls_about(gpu); }
+
 unsigned long long gpusight_sim_total_calls() { return library().total_calls(); }
 void gpusight_sim_reset_counts() { library().reset_counts(); }
 void gpusight_sim_restart() { library().restart(); }
+int gpusight_sim_open_gpm_samples() { return static_cast<int>(open_gpm_samples(library())); }
 int gpusight_sim_open_event_sets() { return static_cast<int>(open_event_sets(library())); }
 
 #pragma GCC visibility pop

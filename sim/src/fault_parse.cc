@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "conditions.h"
 #include "nvml_functions.h"
 #include "scenario.h"
 #include "toml_reader.h"
@@ -14,7 +15,7 @@ struct Word {
   unsigned number;
 };
 
-constexpr std::array<Word, 14> kKinds = {{
+constexpr std::array<Word, 28> kKinds = {{
     {"gpu_lost", static_cast<unsigned>(FaultKind::kGpuLost)},
     {"block", static_cast<unsigned>(FaultKind::kBlock)},
     {"return", static_cast<unsigned>(FaultKind::kReturn)},
@@ -29,6 +30,20 @@ constexpr std::array<Word, 14> kKinds = {{
     {"latency", static_cast<unsigned>(FaultKind::kLatency)},
     {"xid", static_cast<unsigned>(FaultKind::kXid)},
     {"process_memory_unavailable", static_cast<unsigned>(FaultKind::kProcessMemoryUnavailable)},
+    {"ecc_errors", static_cast<unsigned>(FaultKind::kEccErrors)},
+    {"retired_pages", static_cast<unsigned>(FaultKind::kRetiredPages)},
+    {"remapped_rows", static_cast<unsigned>(FaultKind::kRemappedRows)},
+    {"nvlink_errors", static_cast<unsigned>(FaultKind::kNvlinkErrors)},
+    {"nvlink_down", static_cast<unsigned>(FaultKind::kNvlinkDown)},
+    {"pcie_errors", static_cast<unsigned>(FaultKind::kPcieErrors)},
+    {"pcie_link", static_cast<unsigned>(FaultKind::kPcieLink)},
+    {"throttle", static_cast<unsigned>(FaultKind::kThrottle)},
+    {"overheat", static_cast<unsigned>(FaultKind::kOverheat)},
+    {"fan_stopped", static_cast<unsigned>(FaultKind::kFanStopped)},
+    {"power_source", static_cast<unsigned>(FaultKind::kPowerSource)},
+    {"recovery_action", static_cast<unsigned>(FaultKind::kRecoveryAction)},
+    {"fabric", static_cast<unsigned>(FaultKind::kFabric)},
+    {"bad_samples", static_cast<unsigned>(FaultKind::kBadSamples)},
 }};
 
 constexpr std::array<Word, 31> kCodes = {{
@@ -144,6 +159,7 @@ void read_by_kind(TomlReader& table, Fault& fault) {
     case FaultKind::kReturn:
       fault.function = read_function(table);
       fault.code = read_code(table, 999);
+      fault.field = table.text("field", "");
       fault.every = static_cast<std::uint64_t>(table.integer("every", 1, 1, 1LL << 40));
       return;
     case FaultKind::kValue: return read_value(table, fault);
@@ -164,12 +180,18 @@ void read_by_kind(TomlReader& table, Fault& fault) {
       return;
     case FaultKind::kLatency:
       fault.function = read_function(table);
-      fault.seconds = table.number("microseconds", 1000, 0, 1e9) / 1e6;
+      fault.per_second = table.number("microseconds_per_open_file", 0, 0, 1000) / 1e6;
+      fault.seconds = table.number("microseconds", fault.per_second > 0 ? 0 : 1000, 0, 1e9) / 1e6;
       return;
     case FaultKind::kXid:
       fault.code = static_cast<unsigned>(table.integer("code", 31, 1, 65535));
+      fault.what = static_cast<unsigned>(table.choice("where", 0, {"both", "event", "kernel_log"}));
+      fault.pid = static_cast<unsigned>(table.integer("pid", 0, 0, 4294967295LL));
+      if (table.has("gi")) fault.part = static_cast<unsigned>(table.integer("gi", 0, 0, 14));
+      if (table.has("ci")) fault.inner_part = static_cast<unsigned>(table.integer("ci", 0, 0, 7));
       return;
     case FaultKind::kIndexOrder: return;
+    default: return read_condition(table, fault);
   }
 }
 
@@ -179,6 +201,7 @@ Fault read_fault(TomlReader& table, std::size_t gpu_count) {
   const std::size_t kind = table.choice("kind", 0, texts_of(kKinds));
   fault.kind = static_cast<FaultKind>(kKinds[kind].number);
   fault.code = std::string_view(kKinds[kind].text) == "version_mismatch" ? 18 : 9;
+  if (is_condition(fault.kind)) fault.code = 0;
   fault.gpus = table.gpus("gpu", gpu_count);
   fault.at = table.number("at", -kForever, -1e9, 1e9);
   fault.until = table.number("until", kForever, -1e9, 1e9);

@@ -32,11 +32,25 @@ std::string environment(const char* name) {
 
 void say(const std::string& text) { std::fprintf(stderr, "gpusight-sim: %s\n", text.c_str()); }
 
+// GPUSIGHT_SIM_LATENCY: microseconds that every call takes.
+double latency_of_all() {
+  const std::string text = environment("GPUSIGHT_SIM_LATENCY");
+  if (text.empty()) return 0;
+  double microseconds = 0;
+  const char* end = text.data() + text.size();
+  const bool good = std::from_chars(text.data(), end, microseconds).ptr == end &&
+                    microseconds >= 0 && microseconds <= 1e8;
+  if (!good) say("GPUSIGHT_SIM_LATENCY: microseconds are wanted, not \"" + text + "\"");
+  return good ? microseconds / 1e6 : 0;
+}
+
 std::string identity_of(const Fault& fault) {
   std::string text = fault.id + '|' + std::to_string(static_cast<int>(fault.kind)) + '|' +
                      fault.function + '|' + std::to_string(fault.code) + '|' + fault.field + '|' +
                      std::to_string(fault.value) + '|' + std::to_string(fault.seconds) + '|' +
                      fault.bytes + '|' + std::to_string(fault.pid) + '|' +
+                     std::to_string(fault.what) + '|' + std::to_string(fault.part) + '|' +
+                     std::to_string(fault.amount) + '|' + std::to_string(fault.per_second) + '|' +
                      std::to_string(fault.every) + '|' + std::to_string(fault.times) + '|' +
                      std::to_string(fault.at) + '|' + std::to_string(fault.until);
   for (const unsigned gpu : fault.gpus) text += ',' + std::to_string(gpu);
@@ -109,6 +123,7 @@ bool Library::load(std::string* error) {
   }
   control_ = {};
   control_state_.clear();
+  latency_seconds_ = latency_of_all();
   rebuild({});
   return true;
 }
@@ -137,10 +152,15 @@ void Library::rebuild(std::vector<LiveFault> control_faults) {
   auto plan = std::make_shared<Plan>();
   plan->scenario = scenario_;
   plan->driver_key = version_key(scenario_->driver);
+  plan->fields = field_numbers(plan->driver_key);
   plan->faults = scenario_faults_;
   plan->faults.insert(plan->faults.end(), control_faults_.begin(), control_faults_.end());
+  for (const LiveFault& one : plan->faults) {
+    if (is_condition(one.fault.kind)) plan->conditions.push_back(one.fault);
+  }
   plan->frozen_at = control_.frozen_at ? control_.frozen_at : scenario_->frozen_at;
   plan->offset_seconds = control_.offset_seconds;
+  plan->latency_seconds = latency_seconds_;
   plan_ = std::move(plan);
 }
 
@@ -204,10 +224,10 @@ void Library::apply_control(const Control& control, double t) {
       return fault.identity == old.identity;
     });
     // What outlasts its line: a lost GPU that needs a new session, handles that a reload has
-    // killed, and events already under way.
+    // killed, events already under way, and what has been counted.
     const bool lasting = (old.fault.kind == FaultKind::kGpuLost && old.fault.after_reinit) ||
                          old.fault.kind == FaultKind::kDriverReload ||
-                         old.fault.kind == FaultKind::kXid;
+                         old.fault.kind == FaultKind::kXid || is_counter(old.fault.kind);
     if (still || !lasting) continue;
     old.fault.until = std::min(old.fault.until, t);
     if (!old.identity.starts_with(kEnded)) old.identity.insert(0, kEnded);
@@ -270,6 +290,7 @@ void Library::restart() {
   reset_counts();
   const std::lock_guard events(events_mutex_);
   event_sets_.clear();
+  gpm_samples_.clear();
 }
 
 }  // namespace gpusight::sim

@@ -17,6 +17,7 @@
 
 #include "machine.h"
 #include "nvml_abi.h"
+#include "nvml_fields.h"
 #include "nvml_functions.h"
 #include "scenario.h"
 
@@ -45,8 +46,11 @@ struct Plan {
   std::shared_ptr<const Scenario> scenario;
   std::uint64_t driver_key = 0;
   std::vector<LiveFault> faults;
+  std::vector<FieldName> fields;  // by number, as this driver numbers them; kCount = none
+  std::vector<Fault> conditions;  // those of the faults that the model makes figures of
   std::optional<double> frozen_at;
   double offset_seconds = 0;
+  double latency_seconds = 0;  // of every call, beside what faults add
 };
 
 // Where a handle leads.
@@ -56,7 +60,11 @@ struct Target {
   std::optional<unsigned> slot;  // a MIG instance's
 };
 
+// Field names by number, as a driver (version_key()) numbered them.
+std::vector<FieldName> field_numbers(std::uint64_t driver);
+
 struct EventSet;
+struct GpmSample;
 
 class Library {
  public:
@@ -78,6 +86,7 @@ class Library {
 
   void count(Fn fn, int gpu);
   std::uint64_t calls(Fn fn) const;
+  std::uint64_t calls_about(unsigned gpu) const;
   std::uint64_t total_calls() const;
   void reset_counts();
   void dump_counts();
@@ -90,6 +99,7 @@ class Library {
   // Event sets; ids are the opaque handles.
   std::mutex& events_mutex() { return events_mutex_; }
   std::vector<std::shared_ptr<EventSet>>& event_sets() { return event_sets_; }
+  std::vector<std::shared_ptr<GpmSample>>& gpm_samples() { return gpm_samples_; }
 
   std::string scenario_name();
 
@@ -110,6 +120,7 @@ class Library {
   std::vector<LiveFault> scenario_faults_;
   std::vector<LiveFault> control_faults_;
   Control control_;
+  double latency_seconds_ = 0;
   std::string scenario_source_;
   std::string control_state_;  // path, inode, size and time of the version read last
 
@@ -123,6 +134,7 @@ class Library {
   std::mutex serial_;
   std::mutex events_mutex_;
   std::vector<std::shared_ptr<EventSet>> event_sets_;
+  std::vector<std::shared_ptr<GpmSample>> gpm_samples_;
 };
 
 Library& library();

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 namespace gpusight::sim {
 
 inline constexpr double kForever = std::numeric_limits<double>::infinity();
+inline constexpr unsigned kAllParts = 0xFFFFFFFF;
 
 // One stretch of a workload's cycle. Activity is the share (0..1) of the board's dynamic power.
 struct Phase {
@@ -32,6 +34,9 @@ struct Phase {
   double memory = 0.5;      // memory controller utilisation as a share of activity
   double encoder = 0;       // 0..1
   double decoder = 0;
+  double jpeg = 0;
+  double ofa = 0;
+  double tensor = 0.6;  // of the active multiprocessors' time, in the tensor cores
 };
 
 struct Workload {
@@ -53,7 +58,9 @@ struct ProcessSpec {
   bool mps = false;
   std::vector<unsigned> gpus;  // positions in Scenario::gpus
   std::uint64_t memory_bytes = 0;
-  double share = 1;  // of the GPU's utilisation
+  double memory_share = 0;         // beside it, of the board's memory
+  double memory_growth_share = 0;  // of the board's memory, each second that it runs
+  double share = 1;                // of the GPU's utilisation
   std::optional<unsigned> gpu_instance;
   std::optional<unsigned> compute_instance;
   double from = -kForever;
@@ -66,6 +73,21 @@ struct ProcessSpec {
 struct RunningProcess {
   const ProcessSpec* spec;
   unsigned pid;
+  double since;  // when it came
+};
+
+// One stream that the encoder or the frame-buffer capture of a GPU works on.
+struct VideoSession {
+  unsigned pid = 0;
+  bool capture = false;  // else it encodes
+  unsigned codec = 0;    // encoder: the driver's number; 0 = H.264
+  unsigned width = 1920;
+  unsigned height = 1080;
+  unsigned frames = 60;  // a second
+  unsigned latency_us = 900;
+  std::vector<unsigned> gpus;
+  double from = -kForever;
+  double until = kForever;
 };
 
 struct InstanceSpec {
@@ -80,13 +102,14 @@ struct InstanceSpec {
 };
 
 struct GpuSpec {
-  const Board* board = nullptr;
+  BoardPtr board;
   std::string name;  // the board's unless the scenario says otherwise
   std::string uuid;
   std::string serial;
   unsigned minor = 0;
   unsigned pci_domain = 0;
   unsigned pci_bus = 0;
+  unsigned pci_device = 0;
   unsigned numa_node = 0;
   std::size_t workload = 0;  // position in Scenario::workloads
   double offset_seconds = 0;
@@ -97,6 +120,11 @@ struct GpuSpec {
   unsigned max_instances = 7;
   unsigned replay_counter = 0;
   std::string runtime_status = "active";
+  unsigned compute_mode = 0;  // the driver's number
+  bool accounting = false;
+  std::string chassis_serial;  // empty = not in a rack that has one
+  // Figures that stand still, by name (see kReadings): what a capture of a real machine said.
+  std::map<std::string, double, std::less<>> readings;
   std::vector<InstanceSpec> instances;
 };
 
@@ -114,6 +142,21 @@ enum class FaultKind {
   kLatency,
   kXid,
   kProcessMemoryUnavailable,
+  // Conditions of the hardware: what the figures of the model follow from.
+  kEccErrors,
+  kRetiredPages,
+  kRemappedRows,
+  kNvlinkErrors,
+  kNvlinkDown,
+  kPcieErrors,
+  kPcieLink,
+  kThrottle,
+  kOverheat,
+  kFanStopped,
+  kPowerSource,
+  kRecoveryAction,
+  kFabric,
+  kBadSamples,
 };
 
 struct Fault {
@@ -126,14 +169,23 @@ struct Fault {
   unsigned code = 0;
   std::uint64_t every = 1;  // strikes once in so many matching calls
   std::uint64_t times = 0;  // init_fails: this many, 0 = all while active
-  std::string field;        // value: which member, or the field id
+  std::string field;        // value, return: which member, or the id of a field or metric
   std::int64_t value = 0;
   double seconds = 0;        // block: at most this long, infinity = while active; latency: always
   bool after_reinit = true;  // gpu_lost: back only for sessions begun afterwards
   std::string bytes;         // name_bytes
   bool name_of_process = false;
   unsigned pid = 0;  // 0 = all
-  std::string id;    // tells two equal one-off faults of a control file apart
+  // Conditions; conditions.h says what each kind makes of them.
+  unsigned what = 0;
+  unsigned part = kAllParts;        // a link or a fan; xid: a GPU instance
+  unsigned inner_part = kAllParts;  // xid: a compute instance
+  double amount = 0;                // at once at `at` ...
+  double per_second = 0;  // ... and growing while active; latency: of each file that may be open
+  double clocks = 1;      // share of the clock that is left
+  bool pending = false;
+  bool failed = false;
+  std::string id;  // tells two equal one-off faults of a control file apart
 };
 
 struct HostSpec {
@@ -158,7 +210,11 @@ struct Scenario {
   std::vector<Workload> workloads;
   std::vector<GpuSpec> gpus;
   std::vector<ProcessSpec> processes;
+  std::vector<VideoSession> sessions;
   std::vector<Fault> faults;
+  BoardPtr board;  // of the machine, for GPUs that name none; null = none
+  std::map<std::string, BoardPtr, std::less<>> own_boards;  // of this scenario alone
+  bool confidential_computing = false;
 };
 
 // What may change while the program runs.
@@ -179,11 +235,19 @@ struct Parsed {
 Parsed<Scenario> parse_scenario(std::string_view text, const std::string& source);
 Parsed<Control> parse_control(std::string_view text, const std::string& source, std::size_t gpus);
 
-// A path to a file, or the name of a built-in scenario; empty = h100-training.
+// A path to a file, the name of a built-in scenario, or BOARD+SHAPE ("l40s+inference"); each may
+// end in @AGE ("rtx-3090+idle@535.43"), which is the driver to play it with. Empty = h100-training.
 Parsed<Scenario> load_scenario(const std::string& path_or_name);
 
-std::string_view builtin_scenario(std::string_view name);  // empty = none of that name
-std::string builtin_names();                               // "a, b, c"
+std::string builtin_names();  // "a, b, c"
+
+// The driver version and CUDA number of an age such as "470" or "535.104".
+struct Age {
+  std::string driver;
+  int cuda = 0;
+};
+std::optional<Age> find_age(std::string_view name);
+std::vector<std::string> age_names();
 
 // A driver version as one comparable number, 0 when it is none.
 std::uint64_t version_key(std::string_view version);

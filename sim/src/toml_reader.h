@@ -154,12 +154,15 @@ class TomlReader {
     return result;
   }
 
-  // Positions of GPUs: a number, a list of numbers, or "all"; absent gives an empty list.
+  // Positions of GPUs: a number, a list of numbers, "last" or "all"; absent gives an empty list.
   std::vector<unsigned> gpus(std::string_view key, std::size_t count) {
     std::vector<unsigned> result;
     const toml::node* node = find(key);
     if (node == nullptr) return result;
     if (node->is_string() && node->as_string()->get() == "all") return result;
+    if (node->is_string() && node->as_string()->get() == "last" && count > 0) {
+      return {static_cast<unsigned>(count - 1)};
+    }
     const auto add = [&](const toml::node& item) {
       if (!item.is_integer() || item.as_integer()->get() < 0 ||
           item.as_integer()->get() >= static_cast<std::int64_t>(count)) {
@@ -207,6 +210,11 @@ class TomlReader {
 
   void wrong(std::string_view key, const std::string& what) { wrong(find(key), key, what); }
 
+  // Takes every key for asked for: the table does not count.
+  void use_all() {
+    for (const auto& [key, node] : table_) used_.emplace_back(key.str());
+  }
+
   // Every key that nothing asked for is a mistake.
   void finish() {
     for (const auto& [key, node] : table_) {
@@ -247,6 +255,10 @@ class TomlReader {
   std::vector<std::string> used_;
 };
 
+struct Fault;
+
 std::vector<Fault> read_faults(TomlReader& root, std::size_t gpu_count);
+// The keys of a kind that is a condition of the hardware.
+void read_condition(TomlReader& table, Fault& fault);
 
 }  // namespace gpusight::sim

@@ -18,7 +18,7 @@ std::string hex(unsigned value, int digits) {
 
 std::string address(const GpuSpec& gpu) {
   char text[32];
-  std::snprintf(text, sizeof text, "%04x:%02x:00.0", gpu.pci_domain, gpu.pci_bus);
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", gpu.pci_domain, gpu.pci_bus, gpu.pci_device);
   return text;
 }
 
@@ -31,8 +31,9 @@ std::string link_speed(unsigned generation) {
 
 void write_power(const GpuSpec& gpu, double at, const std::string& folder, TreeWriter& out) {
   const bool asleep = gpu.runtime_status == "suspended";
-  // Boards with a display may sleep; servers' stay on.
-  const bool may_sleep = gpu.board->has_display || asleep;
+  // Boards that drive a display may sleep; servers' stay on.
+  constexpr unsigned kDisplayController = 0x030000;
+  const bool may_sleep = gpu.board->pci_class == kDisplayController || asleep;
   const auto milliseconds = static_cast<long long>(std::max(0.0, at) * 1000);
   out.line(folder + "power/runtime_status", gpu.runtime_status);
   out.line(folder + "power/control", may_sleep ? "auto" : "on");
@@ -59,13 +60,13 @@ void write_gpu(const GpuModel& model, double at, TreeWriter& out) {
   out.line(folder + "enable", "1");
   out.line(folder + "current_link_speed", link_speed(model.pcie_generation(at)));
   out.line(folder + "max_link_speed", link_speed(board.pcie_generation));
-  out.line(folder + "current_link_width", std::to_string(board.pcie_width));
+  out.line(folder + "current_link_width", std::to_string(model.pcie_width(at)));
   out.line(folder + "max_link_width", std::to_string(board.pcie_width));
   write_power(gpu, at, folder, out);
   out.link(folder + "driver", "../../drivers/nvidia");
   out.link("sys/bus/pci/drivers/nvidia/" + bdf, "../../devices/" + bdf);
   out.put("proc/driver/nvidia/gpus/" + bdf + "/information",
-          "Model: \t\t " + gpu.name + "\nIRQ:   \t\t " + std::to_string(60 + gpu.minor) +
+          "Model: \t\t " + gpu.name + "\nIRQ:   \t\t " + std::to_string(first_irq() + gpu.minor) +
               "\nGPU UUID: \t " + gpu.uuid + "\nVideo BIOS: \t " + board.vbios +
               "\nBus Type: \t PCIe\nBus Location: \t " + bdf + "\nDevice Minor: \t " +
               std::to_string(gpu.minor) + "\n");
@@ -105,6 +106,7 @@ std::string write_tree(const Scenario& scenario, const std::filesystem::path& ro
   }
   write_host(scenario, at, out);
   write_processes(scenario, at, out);
+  write_kernel_log(scenario, at, out);
   return out.error();
 }
 

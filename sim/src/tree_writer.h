@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "machine.h"
@@ -26,6 +27,16 @@ class TreeWriter {
   }
   void line(const std::string& path, const std::string& text) { put(path, text + "\n"); }
 
+  // Text that grows: what is new is added to the file in place, so that one who has it open goes on
+  // reading.
+  void grow(const std::string& path, const std::string& text) {
+    const std::filesystem::path target = root_ / path;
+    std::ifstream in(target, std::ios::binary);
+    const std::string there((std::istreambuf_iterator<char>(in)), {});
+    if (!in.is_open() || !text.starts_with(there)) return put(path, text);
+    std::ofstream(target, std::ios::binary | std::ios::app) << text.substr(there.size());
+  }
+
   void link(const std::string& path, const std::string& to) {
     const std::filesystem::path target = root_ / path;
     std::error_code error;
@@ -43,6 +54,8 @@ class TreeWriter {
   std::string error_;
 };
 
+// dev/kmsg: what the driver has told the kernel's log until `at`.
+void write_kernel_log(const Scenario& scenario, double at, TreeWriter& out);
 void write_host(const Scenario& scenario, double at, TreeWriter& out);
 void write_processes(const Scenario& scenario, double at, TreeWriter& out);
 

@@ -37,6 +37,9 @@ double channel_to(const Phase& phase, Channel channel, double x) {
     case Channel::kMemory: return activity_to(phase, x) * phase.memory;
     case Channel::kEncoder: return phase.encoder * x;
     case Channel::kDecoder: return phase.decoder * x;
+    case Channel::kJpeg: return phase.jpeg * x;
+    case Channel::kOfa: return phase.ofa * x;
+    case Channel::kTensor: return activity_to(phase, x) * phase.tensor;
   }
   return 0;
 }
@@ -49,6 +52,19 @@ double activity_at(const Phase& phase, double x) {
   if (phase.pulse_hz <= 0) return phase.high;
   const double period = 1 / phase.pulse_hz;
   return std::fmod(x, period) < period * phase.duty ? phase.high : phase.low;
+}
+
+double channel_at(const Phase& phase, Channel channel, double x) {
+  switch (channel) {
+    case Channel::kActivity: return activity_at(phase, x);
+    case Channel::kMemory: return activity_at(phase, x) * phase.memory;
+    case Channel::kEncoder: return phase.encoder;
+    case Channel::kDecoder: return phase.decoder;
+    case Channel::kJpeg: return phase.jpeg;
+    case Channel::kOfa: return phase.ofa;
+    case Channel::kTensor: return activity_at(phase, x) * phase.tensor;
+  }
+  return 0;
 }
 
 // Position in the cycle and the number of whole cycles before it.
@@ -74,9 +90,7 @@ double level(const Workload& workload, Channel channel, double t) {
   double x = into_cycle(workload, t, &cycles);
   for (const Phase& phase : workload.phases) {
     if (x < phase.seconds) {
-      if (channel == Channel::kEncoder) return phase.encoder;
-      if (channel == Channel::kDecoder) return phase.decoder;
-      return activity_at(phase, x) * (channel == Channel::kMemory ? phase.memory : 1);
+      return channel_at(phase, channel, x);
     }
     x -= phase.seconds;
   }

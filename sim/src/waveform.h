@@ -8,7 +8,7 @@
 
 namespace gpusight::sim {
 
-enum class Channel { kActivity, kMemory, kEncoder, kDecoder };
+enum class Channel { kActivity, kMemory, kEncoder, kDecoder, kJpeg, kOfa, kTensor };
 
 // The value at `t`, 0..1.
 double level(const Workload& workload, Channel channel, double t);

@@ -9,7 +9,7 @@ Written without the simulation's sources at hand, so that it reads the library a
 import ctypes
 import sys
 
-SUCCESS, NOT_SUPPORTED, NOT_FOUND, INSUFFICIENT_SIZE = 0, 3, 6, 7
+SUCCESS, INVALID_ARGUMENT, NOT_SUPPORTED, NOT_FOUND, INSUFFICIENT_SIZE, FUNCTION_NOT_FOUND = 0, 2, 3, 6, 7, 13
 UINT, ULONG = ctypes.c_uint, ctypes.c_ulonglong
 
 
@@ -37,6 +37,10 @@ class Process(ctypes.Structure):
                 ('computeInstanceId', UINT)]
 
 
+class OldProcess(ctypes.Structure):
+    _fields_ = [('pid', UINT), ('usedGpuMemory', ULONG)]
+
+
 class Value(ctypes.Union):
     _fields_ = [('dVal', ctypes.c_double), ('siVal', ctypes.c_int), ('uiVal', UINT),
                 ('ullVal', ULONG)]
@@ -53,9 +57,9 @@ class FieldValue(ctypes.Structure):
 
 
 class Client:
-    def __init__(self, path):
+    def __init__(self, path, say=print):
         self.library = ctypes.CDLL(path)
-        self.problems = []
+        self.problems, self.say = [], say
 
     def check(self, good, what):
         if not good:
@@ -67,9 +71,10 @@ class Client:
         return code
 
     def number(self, name, *arguments, kind=UINT):
-        """A number, or None where the device has none."""
+        """A number, or None where the device or the driver has none."""
         value = kind()
-        code = self.call(name, *arguments, ctypes.byref(value), allowed=(SUCCESS, NOT_SUPPORTED))
+        code = self.call(name, *arguments, ctypes.byref(value),
+                         allowed=(SUCCESS, NOT_SUPPORTED, FUNCTION_NOT_FOUND))
         return value.value if code == SUCCESS else None
 
     def text(self, name, *arguments, size=96):
@@ -78,29 +83,51 @@ class Client:
         return buffer.value.decode('utf-8') if code == SUCCESS else None
 
     def check_memory(self, device):
+        """The memory, or None where it is the host's."""
         old, new = Memory(), MemoryV2()
         new.version = ctypes.sizeof(MemoryV2) | 2 << 24
-        self.call('nvmlDeviceGetMemoryInfo', device, ctypes.byref(old))
-        self.call('nvmlDeviceGetMemoryInfo_v2', device, ctypes.byref(new))
+        code = self.call('nvmlDeviceGetMemoryInfo', device, ctypes.byref(old),
+                         allowed=(SUCCESS, NOT_SUPPORTED))
+        newer = self.call('nvmlDeviceGetMemoryInfo_v2', device, ctypes.byref(new),
+                          allowed=(code, FUNCTION_NOT_FOUND))
+        if code != SUCCESS:
+            return None
         self.check(old.total == old.used + old.free, 'memory: total is not used + free')
+        if newer == FUNCTION_NOT_FOUND:
+            return old
         self.check(new.total == new.reserved + new.used + new.free,
                    'memory v2: total is not reserved + used + free')
         self.check(old.total == new.total, 'the two memory calls disagree about the total')
         return new
 
+    def process_call(self, device):
+        """The newest list whose rows the driver writes as its name says, and the rows."""
+        version = self.text('nvmlSystemGetDriverVersion', size=80)
+        long_rows = version.startswith('535.') and int(version.split('.')[1]) < 104
+        names = [(suffix, Process) for suffix in (['_v2'] if long_rows else ['_v3', '_v2'])]
+        for suffix, row in names + [('', OldProcess)]:
+            name, count = 'nvmlDeviceGetComputeRunningProcesses' + suffix, UINT(0)
+            code = self.call(name, device, ctypes.byref(count), None,
+                             allowed=(SUCCESS, INSUFFICIENT_SIZE, FUNCTION_NOT_FOUND))
+            if code != FUNCTION_NOT_FOUND:
+                return name, (row * (count.value + 8))()
+        return None, ()
+
+    def processes(self, device):
+        call, rows = self.process_call(device)
+        count = UINT(len(rows))
+        self.call(call, device, ctypes.byref(count), rows)
+        return rows[:count.value]
+
     def check_processes(self, device, memory):
-        count = UINT(0)
-        self.call('nvmlDeviceGetComputeRunningProcesses_v3', device, ctypes.byref(count), None,
-                  allowed=(SUCCESS, INSUFFICIENT_SIZE))
-        rows = (Process * (count.value + 8))()
-        count.value = len(rows)
-        self.call('nvmlDeviceGetComputeRunningProcesses_v3', device, ctypes.byref(count), rows)
-        for row in rows[:count.value]:
+        rows = self.processes(device)
+        for row in rows:
             self.check(0 < row.pid < 4194304, f'PID {row.pid} cannot be')
-            self.check(row.usedGpuMemory <= memory.total, f'PID {row.pid} uses more than there is')
+            self.check(memory is None or row.usedGpuMemory <= memory.total,
+                       f'PID {row.pid} uses more than there is')
             name = self.text('nvmlSystemGetProcessName', row.pid, size=256)
             self.check(bool(name), f'PID {row.pid} has no name')
-        return count.value
+        return len(rows)
 
     def check_ring(self, device, kind, most):
         value_type, count = UINT(), UINT(0)
@@ -123,9 +150,8 @@ class Client:
             value.fieldId = number
         self.call('nvmlDeviceGetFieldValues', device, len(wanted), values)
         for value in values:
-            self.check(value.nvmlReturn in (SUCCESS, NOT_SUPPORTED),
+            self.check(value.nvmlReturn in (SUCCESS, NOT_SUPPORTED, INVALID_ARGUMENT),
                        f'field {value.fieldId} answered {value.nvmlReturn}')
-        return values[4].value.uiVal
 
     def check_instances(self, device):
         found = []
@@ -157,21 +183,24 @@ class Client:
         self.check(busy.gpu <= 100 and busy.memory <= 100, 'utilisation above 100 %')
         self.check_ring(device, 0, 2000000)
         self.check_ring(device, 1, 100)
-        watts = self.check_fields(device) / 1000
+        self.check_fields(device)
+        milliwatts = self.number('nvmlDeviceGetPowerUsage', device)
+        watts = '   n/a  ' if milliwatts is None else f'{milliwatts / 1000:6.1f} W'
         celsius = self.number('nvmlDeviceGetTemperature', device, 0)
         processes = self.check_processes(device, memory)
         instances = self.check_instances(device)
+        held = f'{memory.used >> 20:6d}/{memory.total >> 20} MiB' if memory else 'of the host'
         share = f'{busy.gpu:3d} %' if code == SUCCESS else '  n/a'
-        print(f'{index}  {self.text("nvmlDeviceGetName", device):26s} {pci.busId.decode()}  {share}  '
-              f'{memory.used >> 20:6d}/{memory.total >> 20} MiB  {watts:6.1f} W  {celsius} C  '
+        self.say(f'{index}  {self.text("nvmlDeviceGetName", device):26s} {pci.busId.decode()}  {share}  '
+              f'{held}  {watts}  {celsius} C  '
               f'{processes} processes  {len(instances)} instances')
 
     def run(self):
         self.call('nvmlInit_v2')
         if self.problems:
             return
-        print('driver', self.text('nvmlSystemGetDriverVersion', size=80),
-              'NVML', self.text('nvmlSystemGetNVMLVersion', size=80))
+        self.say('driver', self.text('nvmlSystemGetDriverVersion', size=80),
+                 'NVML', self.text('nvmlSystemGetNVMLVersion', size=80))
         for index in range(self.number('nvmlDeviceGetCount_v2') or 0):
             self.check_device(index)
         self.call('nvmlShutdown')

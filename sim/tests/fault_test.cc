@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -343,6 +345,71 @@ TEST_F(FaultTest, CountsAreWrittenPerFunctionAndGpu) {
   EXPECT_NE(text.find("nvmlDeviceGetPowerUsage\t0\t1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("nvmlDeviceGetPowerUsage\t2\t2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("open-sessions\t-\t1\n"), std::string::npos) << text;
+}
+
+TEST_F(FaultTest, OneFieldOfABatchMayFailAlone) {
+  ASSERT_EQ(init(std::string(kRunning) +
+                 "[[fault]]\nkind = \"return\"\nfunction = \"nvmlDeviceGetFieldValues\"\n"
+                 "field = \"82\"\ncode = \"NO_PERMISSION\"\n"),
+            NVML_SUCCESS);
+  nvmlFieldValue_t fields[2] = {};
+  fields[0].fieldId = 82;
+  fields[1].fieldId = 83;
+  ASSERT_EQ(call("nvmlDeviceGetFieldValues", gpu(0), 2, fields), NVML_SUCCESS);
+  EXPECT_EQ(fields[0].nvmlReturn, NVML_ERROR_NO_PERMISSION);
+  EXPECT_EQ(fields[1].nvmlReturn, NVML_SUCCESS);
+}
+
+// FAULT-085
+TEST_F(FaultTest, InitMayGrowWithTheLimitOfOpenFiles) {
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit few{.rlim_cur = 50, .rlim_max = files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto begin = steady_clock::now();
+  EXPECT_EQ(init(std::string(kRunning) + "[[fault]]\nkind = \"latency\"\nfunction = \"nvmlInit*\"\n"
+                                         "microseconds_per_open_file = 1000\n"),
+            NVML_SUCCESS);
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(50));
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
+
+// FAULT-083, FAULT-084
+TEST_F(FaultTest, EveryCallTakesAsLongAsTheEnvironmentSays) {
+  setenv("GPUSIGHT_SIM_LATENCY", "2000", 1);
+  ASSERT_EQ(init(kRunning), NVML_SUCCESS);
+  unsetenv("GPUSIGHT_SIM_LATENCY");
+  const nvmlDevice_t device = gpu(0);
+  const auto begin = steady_clock::now();
+  for (int i = 0; i < 10; ++i) power(device);
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(20));
+}
+
+// FAULT-081
+TEST_F(FaultTest, CallsAreCountedByGpu) {
+  ASSERT_EQ(init(kRunning), NVML_SUCCESS);
+  const nvmlDevice_t first = gpu(0);
+  const nvmlDevice_t second = gpu(1);
+  get<void()>("gpusight_sim_reset_counts")();
+  for (int i = 0; i < 5; ++i) power(first);
+  power(second);
+  const auto about = get<unsigned long long(unsigned)>("gpusight_sim_gpu_calls");
+  EXPECT_EQ(about(0), 5U);
+  EXPECT_EQ(about(1), 1U);
+  EXPECT_EQ(about(2), 0U);
+  EXPECT_EQ(about(1000), 0U);
+}
+
+// FAULT-013
+TEST_F(FaultTest, SomeXidsAreInTheKernelsLogOnly) {
+  ASSERT_EQ(init(std::string(kRunning) +
+                 "[[fault]]\nkind = \"xid\"\ncode = 119\nwhere = \"kernel_log\"\nat = 0.1\n"),
+            NVML_SUCCESS);
+  nvmlEventSet_t set = nullptr;
+  ASSERT_EQ(call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  ASSERT_EQ(call("nvmlDeviceRegisterEvents", gpu(0), 8ULL, set), NVML_SUCCESS);
+  nvmlEventData_t data{};
+  EXPECT_EQ(call("nvmlEventSetWait_v2", set, &data, 300U), NVML_ERROR_TIMEOUT);
 }
 
 }  // namespace

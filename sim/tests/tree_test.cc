@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace gpusight::sim {
@@ -51,6 +52,43 @@ TEST_F(TreeTest, ProcessesComeAndGo) {
   ASSERT_EQ(write_tree(scenario, root_, 40), "");
   EXPECT_FALSE(fs::exists(root_ / "proc/2931000"));
   EXPECT_TRUE(fs::exists(root_ / "proc/2914201/stat"));
+}
+
+// FAULT-013
+TEST_F(TreeTest, TheKernelsLogGrowsInPlaceWithWhatTheDriverSays) {
+  const Scenario scenario = *load_scenario("fault-xids").value;
+  ASSERT_EQ(write_tree(scenario, root_, 20), "");
+  std::ifstream open_all_the_time(root_ / "dev/kmsg");
+  const std::string first{std::istreambuf_iterator<char>(open_all_the_time), {}};
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 3);
+  EXPECT_NE(first.find("4,1001,86415000000,-;NVRM: Xid (PCI:0000:1b:00): 31, pid='<unknown>', "),
+            std::string::npos);
+  ASSERT_EQ(write_tree(scenario, root_, 70), "");
+  open_all_the_time.clear();
+  const std::string more{std::istreambuf_iterator<char>(open_all_the_time), {}};
+  EXPECT_EQ(std::count(more.begin(), more.end(), '\n'), 2);
+  EXPECT_NE(more.find("Xid (PCI:0000:43:00): 13, pid=2914202"), std::string::npos);
+  EXPECT_NE(more.find("Xid (PCI:0000:43:00): 119, "), std::string::npos);
+}
+
+// FAULT-038
+TEST_F(TreeTest, AGpuThatFallsOffTheBusIsInTheLogWithoutANumberToo) {
+  const Scenario scenario = *load_scenario("fault-gpu-lost").value;
+  ASSERT_EQ(write_tree(scenario, root_, 40), "");
+  const std::string log = text("dev/kmsg");
+  EXPECT_NE(log.find(";NVRM: The NVIDIA GPU 0000:52:00.0\n"), std::string::npos);
+  EXPECT_NE(log.find(";NVRM: fallen off the bus"), std::string::npos);
+  EXPECT_NE(log.find("): 79, "), std::string::npos);
+}
+
+// FAULT-079
+TEST_F(TreeTest, ASleepingGpuIsSeenAsleepInTheTree) {
+  const Scenario scenario = *load_scenario("laptop-asleep").value;
+  ASSERT_EQ(write_tree(scenario, root_, 0), "");
+  const std::string gpu = "sys/bus/pci/devices/0000:1b:00.0/";
+  EXPECT_EQ(text(gpu + "power/runtime_status"), "suspended\n");
+  EXPECT_EQ(text(gpu + "power/control"), "auto\n");
+  EXPECT_EQ(text(gpu + "power_state"), "D3cold\n");
 }
 
 TEST_F(TreeTest, HostCountersMoveOn) {

@@ -65,7 +65,10 @@ TEST_F(ValuesTest, WhatABoardClassLacksIsNotSupported) {
   EXPECT_EQ(call("nvmlDeviceGetNumFans", gpu(1), &value), NVML_SUCCESS);
   EXPECT_EQ(value, 2U);
   EXPECT_EQ(call("nvmlDeviceGetFanSpeed_v2", gpu(1), 2U, &value), NVML_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(call("nvmlDeviceGetEccMode", gpu(1), &value, &other), NVML_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(call("nvmlDeviceGetEccMode", gpu(1), &value, &other), NVML_SUCCESS);
+  EXPECT_EQ(value, 0U);  // it could, but does not
+  unsigned long long errors = 0;
+  EXPECT_EQ(call("nvmlDeviceGetTotalEccErrors", gpu(1), 0U, 0U, &errors), NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(call("nvmlDeviceGetSerial", gpu(1), text, 96U), NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(call("nvmlDeviceGetMigMode", gpu(1), &value, &other), NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(field(gpu(1), 82).nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
@@ -263,7 +266,7 @@ TEST_F(ValuesTest, EveryExportedFunctionSurvivesAPlainCall) {
   // Those without a simulation take whatever arguments come and say so.
   unsigned value = 0;
   EXPECT_EQ(call("nvmlDeviceGetSupportedVgpus", gpu(0), &value, &value), NVML_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(call("nvmlUnitGetCount", &value), NVML_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(call("nvmlDeviceGetHostVgpuMode", gpu(0), &value), NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(call("nvmlDeviceSetPersistenceMode", gpu(0), 1U), NVML_ERROR_NOT_SUPPORTED);
 }
 

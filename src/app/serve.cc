@@ -123,7 +123,7 @@ class Daemon {
     }
     machine_ = std::make_unique<Machine>(origin, inventory_ ? &*inventory_ : nullptr);
     if (state_ && !config_.get<OptionId::kNoHistory>()) open_history("history" + suffix + ".db");
-    server_ = TRY(serve::Server::create(server_options()));
+    server_ = TRY(serve::Server::create(TRY(server_options())));
     server_thread_ = std::thread([this] {
       ::pthread_setname_np(::pthread_self(), "server");
       server_->run();
@@ -156,22 +156,25 @@ class Daemon {
     return at == host_.environment.end() ? std::string() : at->second;
   }
 
-  serve::Server::Options server_options() {
+  Result<serve::Server::Options> server_options() {
     std::vector<std::string> listen;
     for (const config::Address& address : config_.get<OptionId::kListen>()) {
       listen.push_back(config::address_text(address));
     }
     const std::string& socket = config_.get<OptionId::kSocket>();
     using Socket = serve::Server::Options::Socket;
-    return {.listen = listen,
-            .socket_path = socket.empty() ? host_.paths.socket : socket,
-            .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
-            .hub = &machine_->hub(),
-            .head = &machine_->head(),
-            .events = &machine_->events(),
-            .clock = &machine_->clock(),
-            .version = std::string(kVersion),
-            .lang = lang_};
+    const prometheus::NameSets names =
+        TRY(prometheus::parse_name_sets(config_.get<OptionId::kMetricsNames>()));
+    return serve::Server::Options{.listen = listen,
+                                  .socket_path = socket.empty() ? host_.paths.socket : socket,
+                                  .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
+                                  .hub = &machine_->hub(),
+                                  .head = &machine_->head(),
+                                  .events = &machine_->events(),
+                                  .clock = &machine_->clock(),
+                                  .version = std::string(kVersion),
+                                  .lang = lang_,
+                                  .metrics_names = names};
   }
 
   void announce() {

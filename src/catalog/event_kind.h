@@ -25,6 +25,13 @@ enum class EventKind : uint8_t {
   kProcessExit,
   kDaemonStart,
   kDaemonStop,
+  kMemoryError,
+  kMemoryRetirement,
+  kRecoveryAction,
+  kPerformanceState,
+  kClockChange,
+  kPowerSource,
+  kNvswitchError,
   kCount,
 };
 

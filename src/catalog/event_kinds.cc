@@ -24,6 +24,13 @@ constexpr EventKindRow kKinds[] = {
     {kProcessExit, 12, "process_exit", kInfo, MessageId::kEventProcessExit, {}, {"Process exit", "进程退出"}},
     {kDaemonStart, 13, "daemon_start", kInfo, MessageId::kEventDaemonStart, {}, {"Start", "启动"}},
     {kDaemonStop, 14, "daemon_stop", kInfo, MessageId::kEventDaemonStop, {}, {"Stop", "停止"}},
+    {kMemoryError, 15, "memory_error", kWarning, MessageId::kEventMemoryError, {}, {"Memory error", "内存错误"}},
+    {kMemoryRetirement, 16, "memory_retirement", kWarning, MessageId::kEventMemoryRetirement, {}, {"Memory taken out of use", "内存停用"}},
+    {kRecoveryAction, 17, "recovery_action", kError, MessageId::kEventRecoveryAction, {}, {"Recovery needed", "需要恢复"}},
+    {kPerformanceState, 18, "performance_state", kInfo, MessageId::kEventPerformanceState, {}, {"Performance state", "性能状态变更"}},
+    {kClockChange, 19, "clock_change", kInfo, MessageId::kEventClockChange, {}, {"Clock change", "时钟变更"}},
+    {kPowerSource, 20, "power_source", kInfo, MessageId::kEventPowerSource, {}, {"Power source", "电源变更"}},
+    {kNvswitchError, 21, "nvswitch_error", kError, MessageId::kEventNvswitchError, {}, {"NVSwitch error", "NVSwitch 错误"}},
 };
 // clang-format on
 

@@ -31,6 +31,8 @@ enum class MessageId : uint16_t {
   kEventXid, kEventThrottleBegin, kEventThrottleEnd, kEventDeviceLost, kEventDeviceBack,
   kEventDeviceAsleep, kEventDeviceAwake, kEventDriverReload, kEventMigChange, kEventClockJump,
   kEventProcessStart, kEventProcessExit, kEventDaemonStart, kEventDaemonStop,
+  kEventMemoryError, kEventMemoryRetirement, kEventRecoveryAction, kEventPerformanceState,
+  kEventClockChange, kEventPowerSource, kEventNvswitchError,
   // command line and environment
   kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
   kUsageUnexpectedArgument, kUsageMissingArgument,

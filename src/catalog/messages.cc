@@ -66,6 +66,13 @@ constexpr MessageRow kMessages[] = {
     {kEventProcessExit, "event.process_exit", {"process {0} left the device", "进程 {0} 离开设备"}},
     {kEventDaemonStart, "event.daemon_start", {"gpusight {0} started", "gpusight {0} 已启动"}},
     {kEventDaemonStop, "event.daemon_stop", {"gpusight stopped", "gpusight 已停止"}},
+    {kEventMemoryError, "event.memory_error", {"memory error: {0}", "内存错误：{0}"}},
+    {kEventMemoryRetirement, "event.memory_retirement", {"memory taken out of use: {0}", "内存停用：{0}"}},
+    {kEventRecoveryAction, "event.recovery_action", {"the device needs attention: {0}", "设备需要处理：{0}"}},
+    {kEventPerformanceState, "event.performance_state", {"performance state changed", "性能状态已改变"}},
+    {kEventClockChange, "event.clock_change", {"clocks changed", "时钟已改变"}},
+    {kEventPowerSource, "event.power_source", {"power source changed", "电源已切换"}},
+    {kEventNvswitchError, "event.nvswitch_error", {"NVSwitch {0}: SXid {1}: {2}", "NVSwitch {0}：SXid {1}：{2}"}},
 
     {kUsageUnknownCommand, "usage.unknown_command", {"there is no command {0}", "没有命令 {0}"}},
     {kUsageUnknownOption, "usage.unknown_option", {"there is no option {0}", "没有选项 {0}"}},

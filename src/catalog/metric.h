@@ -21,7 +21,17 @@ struct Text {
 };
 
 // SI base units; other units appear only at an edge (a drop-in name, a screen).
-enum class Unit : uint8_t { kNone, kRatio, kBytes, kWatts, kJoules, kCelsius, kHertz, kSeconds };
+enum class Unit : uint8_t {
+  kNone,
+  kRatio,
+  kBytes,
+  kWatts,
+  kJoules,
+  kCelsius,
+  kHertz,
+  kSeconds,
+  kBytesPerSecond
+};
 
 enum class Kind : uint8_t {
   kGauge,    // a level; its mean over a tick when the driver gives samples
@@ -38,7 +48,7 @@ enum class Scope : uint8_t {
 
 // How often it is read. A value older than its cadence allows is stale.
 enum class Cadence : uint8_t {
-  kFast,  // every tick
+  kFast,  // every tick; where ticks are shorter than a second, at least once a second
   kSlow,  // every 10 s: calls known to block, facts that rarely change
 };
 
@@ -47,14 +57,18 @@ enum class Stat : uint8_t { kMean, kMin, kMax };
 
 enum class Group : uint8_t {
   kUtilization,
+  kActivity,
   kMemory,
   kPower,
   kTemperature,
   kClocks,
   kFans,
   kPcie,
+  kNvlink,
   kThrottle,
   kHealth,
+  kMemoryErrors,
+  kModes,
   kHostCpu,
   kHostMemory,
   kHostPressure,
@@ -83,6 +97,12 @@ struct Elsewhere {
   std::string_view zabbix = {};      // Zabbix agent 2 item key
 };
 
+// The same for one series of a row with a label: other tools often give each a name of its own.
+struct LabelNames {
+  std::string_view label;  // the label's value
+  Elsewhere names;
+};
+
 enum class MetricId : uint16_t;  // metric_ids.h
 
 struct MetricRow {
@@ -103,6 +123,7 @@ struct MetricRow {
   Stat stat = Stat::kMean;
   std::optional<MetricId> mean_row = {};  // companions: the row whose tick they describe
   Elsewhere elsewhere = {};
+  std::span<const LabelNames> by_label = {};
 };
 
 std::span<const MetricRow> metrics();
@@ -114,8 +135,8 @@ std::optional<MetricId> companion(MetricId id, Stat stat);
 
 // "watts", "" for none: the suffix in names
 constexpr std::string_view unit_name(Unit unit) {
-  constexpr std::string_view kNames[] = {"",       "ratio",   "bytes", "watts",
-                                         "joules", "celsius", "hertz", "seconds"};
+  constexpr std::string_view kNames[] = {"",        "ratio", "bytes",   "watts",           "joules",
+                                         "celsius", "hertz", "seconds", "bytes_per_second"};
   return kNames[static_cast<size_t>(unit)];
 }
 std::string_view unit_symbol(Unit unit);  // "W", "°C", "%" is an edge's business: ratio gives ""

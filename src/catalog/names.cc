@@ -12,14 +12,18 @@ struct GroupRow {
 
 constexpr GroupRow kGroups[] = {
     {Group::kUtilization, "utilization", {"Utilization", "利用率"}},
+    {Group::kActivity, "activity", {"Engine activity", "引擎活动"}},
     {Group::kMemory, "memory", {"Memory", "显存"}},
     {Group::kPower, "power", {"Power", "功率"}},
     {Group::kTemperature, "temperature", {"Temperature", "温度"}},
     {Group::kClocks, "clocks", {"Clocks", "时钟"}},
     {Group::kFans, "fans", {"Fans", "风扇"}},
     {Group::kPcie, "pcie", {"PCIe", "PCIe"}},
+    {Group::kNvlink, "nvlink", {"NVLink", "NVLink"}},
     {Group::kThrottle, "throttle", {"Throttling", "降频"}},
     {Group::kHealth, "health", {"Health", "健康"}},
+    {Group::kMemoryErrors, "memory_errors", {"Memory errors", "内存错误"}},
+    {Group::kModes, "modes", {"Modes", "模式"}},
     {Group::kHostCpu, "host_cpu", {"CPU", "CPU"}},
     {Group::kHostMemory, "host_memory", {"Host memory", "主机内存"}},
     {Group::kHostPressure, "host_pressure", {"Pressure", "资源压力"}},
@@ -30,9 +34,10 @@ constexpr GroupRow kGroups[] = {
 };
 
 constexpr Group kOrder[] = {
-    Group::kUtilization, Group::kMemory,      Group::kPower,       Group::kTemperature,
-    Group::kClocks,      Group::kFans,        Group::kPcie,        Group::kThrottle,
-    Group::kHealth,      Group::kHostCpu,     Group::kHostMemory,  Group::kHostPressure,
+    Group::kUtilization, Group::kActivity,    Group::kMemory,      Group::kPower,
+    Group::kTemperature, Group::kClocks,      Group::kFans,        Group::kPcie,
+    Group::kNvlink,      Group::kThrottle,    Group::kHealth,      Group::kMemoryErrors,
+    Group::kModes,       Group::kHostCpu,     Group::kHostMemory,  Group::kHostPressure,
     Group::kHostDisk,    Group::kHostNetwork, Group::kHostSensors, Group::kSelf,
 };
 
@@ -47,7 +52,7 @@ static_assert(group_rows_stand_in_order());
 }  // namespace
 
 std::string_view unit_symbol(Unit unit) {
-  constexpr std::string_view kSymbols[] = {"", "", "B", "W", "J", "°C", "Hz", "s"};
+  constexpr std::string_view kSymbols[] = {"", "", "B", "W", "J", "°C", "Hz", "s", "B/s"};
   return kSymbols[static_cast<size_t>(unit)];
 }
 

@@ -1,5 +1,7 @@
 #include "cli/metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -61,13 +63,18 @@ std::string elsewhere_section() {
       "name that means exactly this.\n\n"
       "| metric | DCGM | DCGM from 4.6 | nvidia_gpu_exporter | OpenTelemetry | Zabbix |\n"
       "|---|---|---|---|---|---|\n";
-  for (const MetricRow& row : catalog::metrics()) {
-    const catalog::Elsewhere& e = row.elsewhere;
+  const auto line = [&out](const std::string& metric, const catalog::Elsewhere& e) {
     const std::string_view names[] = {e.dcgm, e.dcgm46, e.nvidia_smi, e.otel, e.zabbix};
-    if (std::ranges::all_of(names, &std::string_view::empty)) continue;
-    out += "| " + code(row.name);
+    if (std::ranges::all_of(names, &std::string_view::empty)) return;
+    out += "| " + code(metric);
     for (const std::string_view name : names) out += " | " + code(name);
     out += " |\n";
+  };
+  for (const MetricRow& row : catalog::metrics()) {
+    line(std::string(row.name), row.elsewhere);
+    for (const catalog::LabelNames& series : row.by_label) {
+      line(fmt::format("{}{{{}=\"{}\"}}", row.name, row.label, series.label), series.names);
+    }
   }
   return out + "\n";
 }
@@ -127,7 +134,8 @@ std::string metrics_markdown() {
       "Every metric that gpusight knows. Units are SI base units; a ratio lies between 0 and 1. A "
       "number is rounded to its resolution once, where it enters, so that live, recorded and "
       "exported are the same; a reading outside its bounds is absent with the reason "
-      "`implausible`. Fast metrics are read every tick, slow ones every ten seconds. `NAME_min` "
+      "`implausible`. Fast metrics are read every tick, at ticks shorter than a second at least "
+      "once a second; slow ones every ten seconds. `NAME_min` "
       "and "
       "`NAME_max` are the lowest and the highest of the driver's own samples inside a tick.\n\n";
   for (const catalog::Group group : catalog::groups()) {

@@ -59,6 +59,10 @@ void Report::processes(std::vector<model::Process> processes) {
   subjects_[current_].processes = std::move(processes);
 }
 
+void Report::sessions(std::vector<model::Session> sessions) {
+  subjects_[current_].sessions = std::move(sessions);
+}
+
 void Report::processes_absent(Reason reason) { subjects_[current_].processes_absent = reason; }
 
 void Report::event(model::Event event) {

@@ -28,6 +28,7 @@
 #include "model/event.h"
 #include "model/process.h"
 #include "model/snapshot.h"
+#include "model/topology.h"
 #include "model/value.h"
 #include "platform/root_fs.h"
 
@@ -47,6 +48,7 @@ class Report {
     model::Samples samples;  // in the order they were set; a later one of the same series wins
     std::optional<std::vector<model::Process>> processes;
     std::optional<model::Reason> processes_absent;
+    std::optional<std::vector<model::Session>> sessions;
   };
 
   Report(const Clock& clock, model::SourceNumber source) : clock_(clock), source_(source) {}
@@ -65,10 +67,13 @@ class Report {
   void absent(catalog::MetricId metric, model::Reason reason, std::string_view label = {});
   // What set() or absent() just put about this subject.
   const model::Value& newest() const { return subjects_[current_].samples.back().value; }
+  // All that was put about this subject.
+  std::span<const model::Sample> samples() const { return subjects_[current_].samples; }
   // A reading of an earlier poll that still counts, for what is read in turns. It keeps its age.
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
   void processes(std::vector<model::Process> processes);
   void processes_absent(model::Reason reason);
+  void sessions(std::vector<model::Session> sessions);
 
   void event(model::Event event);  // times are filled in here when they are not set
   // One call into a vendor library: counted and timed for gpusight_driver_*.
@@ -76,6 +81,7 @@ class Report {
   void count_implausible() { ++implausible_; }
 
   MonoTime now() const { return clock_.mono(); }
+  WallTime wall() const { return clock_.wall(); }
   // A number wrapped as a fresh Value without a catalogue row (process memory).
   model::Value fresh(double number, Duration window = {}) const;
 
@@ -108,7 +114,7 @@ enum class Verdict : uint8_t {
 };
 
 enum class LaneCadence : uint8_t {
-  kFast,    // every tick
+  kFast,    // every tick; what it keeps from one poll to the next is at most a second old
   kSlow,    // every 10 s
   kEvents,  // poll() waits for something to happen, at most a second, and is called again at once
 };
@@ -131,6 +137,8 @@ class Generation {
   virtual ~Generation() = default;  // closes everything; may block in the driver
   virtual std::span<const model::Device> devices() const = 0;
   virtual std::span<const std::unique_ptr<Lane>> lanes() const = 0;
+  // How its devices hang together; nullptr: not known.
+  virtual std::shared_ptr<const model::Topology> topology() const { return nullptr; }
 };
 
 // What open() or watch() found out.

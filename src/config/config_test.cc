@@ -77,6 +77,18 @@ TEST_F(ConfigTest, FlagsWinOverEnvironmentOverFileOverDefaultAndTheOriginIsKept)
   EXPECT_EQ(config.origin(OptionId::kListen).kind, OriginKind::kDefault);
 }
 
+TEST_F(ConfigTest, WordsOfAChoiceAreCheckedOneByOne) {
+  input_.words = {"serve", "--metrics-names", "dcgm, nvidia_smi"};
+  EXPECT_EQ(load().get<OptionId::kMetricsNames>(),
+            (std::vector<std::string>{"dcgm", "nvidia_smi"}));
+  const std::string error = line_error({"serve", "--metrics-names", "dcgm,nvidia-smi"});
+  EXPECT_NE(error.find("gpusight, dcgm, dcgm46, nvidia_smi"), std::string::npos) << error;
+  EXPECT_NE(error.find("did you mean nvidia_smi?"), std::string::npos) << error;
+  input_.words = {"serve"};
+  EXPECT_NE(file_error("[serve]\nmetrics_names = \"dcgm,\"\n").find("metrics_names"),
+            std::string::npos);
+}
+
 TEST_F(ConfigTest, TheUsersFileCountsBeforeTheMachinesAndOneNamedByHandMustBeThere) {
   files_["/etc/gpusight/gpusight.toml"] = "root = \"/machine\"\n";
   EXPECT_EQ(load().get<OptionId::kRoot>(), "/machine");

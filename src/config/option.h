@@ -33,6 +33,7 @@ enum class OptionId : uint8_t {
   kSocket,
   kInterval,
   kListen,
+  kMetricsNames,
   kSimulate,
   kNoHistory,
   kHistoryCommit,
@@ -59,7 +60,7 @@ enum class OptionType : uint8_t {
   kDuration,   // Duration
   kInteger,    // int64_t
   kAddresses,  // std::vector<Address>
-  kWords,      // std::vector<std::string>, by commas
+  kWords,      // std::vector<std::string>, by commas; of `choices` where there are any
 };
 
 // Where to listen or connect: a host name or an IP address without brackets, and a port.
@@ -237,6 +238,23 @@ inline constexpr OptionRow kOptions[] = {
                  "Port 0 takes a free one. Beyond loopback needs TLS and tokens.",
                  "提供页面、API 与 /metrics 的地址；可用逗号或重复选项给出多个。端口 0 "
                  "表示任选空闲端口。回环以外的地址需要 TLS 与令牌。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kMetricsNames,
+        .flag = "metrics-names",
+        .environment = "GPUSIGHT_METRICS_NAMES",
+        .key = "serve.metrics_names",
+        .type = OptionType::kWords,
+        .value_name = "NAMES",
+        .initial = "gpusight",
+        .choices = "gpusight dcgm dcgm46 nvidia_smi",
+        .commands = set_of(CommandId::kServe),
+        .help = {"Under whose names /metrics speaks when a scrape does not say (/metrics?names=…): "
+                 "gpusight's own, dcgm-exporter's before or from DCGM 4.6, nvidia_gpu_exporter's, "
+                 "or several by commas.",
+                 "抓取请求未指定（/metrics?names=…）时 /metrics 使用的指标名称：gpusight 自身、"
+                 "dcgm-exporter（DCGM 4.6 之前或之后）、nvidia_gpu_exporter，可用逗号给出多个。"},
         .since = "0.1.0",
     },
     {

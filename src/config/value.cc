@@ -52,15 +52,20 @@ Parsed parse_integer(const OptionRow& row, std::string_view text, Lang lang) {
   return OptionValue(*number);
 }
 
-Parsed parse_choice(const OptionRow& row, std::string_view text, Lang lang) {
-  const std::vector<std::string_view> choices = split_words(row.choices);
-  if (std::ranges::find(choices, text) != choices.end()) return OptionValue(std::string(text));
+// Why a word is none of the row's choices.
+Unwanted no_choice(std::string_view word, const std::vector<std::string_view>& choices, Lang lang) {
   std::string list;
   for (const std::string_view choice : choices) {
     if (!list.empty()) list += ", ";
     list += choice;
   }
-  return Unwanted{say(MessageId::kWantChoice, lang, list) + did_you_mean(text, choices, "", lang)};
+  return Unwanted{say(MessageId::kWantChoice, lang, list) + did_you_mean(word, choices, "", lang)};
+}
+
+Parsed parse_choice(const OptionRow& row, std::string_view text, Lang lang) {
+  const std::vector<std::string_view> choices = split_words(row.choices);
+  if (std::ranges::find(choices, text) != choices.end()) return OptionValue(std::string(text));
+  return no_choice(text, choices, lang);
 }
 
 // A host is a name, an IPv4 address, or an IPv6 address in brackets; nothing else can be meant.
@@ -93,11 +98,14 @@ Parsed parse_addresses(std::string_view text, Lang lang) {
   return OptionValue(std::move(addresses));
 }
 
-Parsed parse_words(std::string_view text, Lang lang) {
+Parsed parse_words(const OptionRow& row, std::string_view text, Lang lang) {
+  const std::vector<std::string_view> choices = split_words(row.choices);
   std::vector<std::string> words;
   for (const std::string_view part : split(text, ',')) {
     const std::string_view word = trim(part);
     if (word.empty()) return Unwanted{say(MessageId::kWantText, lang)};
+    const bool is_wanted = choices.empty() || std::ranges::find(choices, word) != choices.end();
+    if (!is_wanted) return no_choice(word, choices, lang);
     words.emplace_back(word);
   }
   return OptionValue(std::move(words));
@@ -122,7 +130,7 @@ Parsed parse_value(const OptionRow& row, std::string_view text, Lang lang) {
     case OptionType::kDuration: return parse_duration(row, text, lang);
     case OptionType::kInteger: return parse_integer(row, text, lang);
     case OptionType::kAddresses: return parse_addresses(text, lang);
-    case OptionType::kWords: return parse_words(text, lang);
+    case OptionType::kWords: return parse_words(row, text, lang);
   }
   return Unwanted{say(MessageId::kWantText, lang)};
 }

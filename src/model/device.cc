@@ -29,6 +29,12 @@ std::optional<DeviceState> find_device_state(std::string_view key) {
   return find_key<DeviceState>(kStates, key);
 }
 
+const std::string* find_fact(const Device& device, std::string_view name) {
+  const auto at = std::ranges::find_if(
+      device.facts, [&](const auto& fact) { return std::string_view(fact.first) == name; });
+  return at == device.facts.end() ? nullptr : &at->second;
+}
+
 void sort_for_views(std::vector<Device>& devices) {
   constexpr uint32_t kLast = std::numeric_limits<uint32_t>::max();
   std::map<std::string, std::pair<uint32_t, std::string>> gpu_order;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gpusight::model {
@@ -38,6 +39,9 @@ struct Device {
   std::optional<uint32_t>
       cuda_index;                 // CUDA's default order (fastest first), where it can be known
   std::optional<uint32_t> minor;  // N of /dev/nvidiaN
+  // What else is known of it, by names of [a-z_]+: "board_part", "architecture", "memory_kind"
+  // ("unified": it has none of its own, the host's is what it uses). A fact not known is not there.
+  std::vector<std::pair<std::string, std::string>> facts;
 
   // MIG devices only.
   std::string parent;  // uuid of the GPU they are part of
@@ -47,6 +51,9 @@ struct Device {
 
   bool operator==(const Device&) const = default;
 };
+
+// The fact of that name; nullptr if it is not known.
+const std::string* find_fact(const Device& device, std::string_view name);
 
 // Devices as views list them: GPUs by index, each followed by its MIG devices.
 void sort_for_views(std::vector<Device>& devices);

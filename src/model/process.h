@@ -45,8 +45,13 @@ struct Process {
   int64_t pid = 0;
   uint64_t start_ticks = 0;  // /proc/PID/stat field 22; 0 if not known: the second half of identity
   ProcessType type = ProcessType::kCompute;
-  Value memory_bytes;       // device memory it holds; absent where the driver does not tell
-  Value utilization_ratio;  // its share of the device's time; absent where the driver does not tell
+  Value memory_bytes;  // device memory it holds; absent where the driver does not tell
+  // Its shares of the time of the device's multiprocessors, memory interface and video engines;
+  // absent where the driver does not tell.
+  Value utilization_ratio;
+  Value memory_utilization_ratio;
+  Value encoder_utilization_ratio;
+  Value decoder_utilization_ratio;
   std::optional<uint32_t> gpu_instance;  // on a MIG device
   std::optional<uint32_t> compute_instance;
   std::string driver_name;  // what the driver calls it: used when /proc cannot say

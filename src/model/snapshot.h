@@ -15,6 +15,7 @@
 #include "catalog/metric.h"
 #include "model/device.h"
 #include "model/process.h"
+#include "model/session.h"
 #include "model/topology.h"
 #include "model/user_totals.h"
 #include "model/value.h"
@@ -48,6 +49,7 @@ struct DeviceSnapshot {
   // What `processes` leaves out, per user: only in a Snapshot that a daemon sent to a caller who
   // may not see every process. Empty in what sampling publishes.
   std::vector<UserTotal> hidden_users;
+  std::vector<Session> sessions;  // of video, in the driver's order
 };
 
 enum class SourcePhase : uint8_t {

@@ -149,7 +149,7 @@ bool delta_applies(const Snapshot& previous, const Snapshot& next) {
     return a.device == b.device || *a.device == *b.device;
   };
   return previous.host_name == next.host_name && previous.interval == next.interval &&
-         previous.simulated == next.simulated &&
+         previous.simulated == next.simulated && previous.topology == next.topology &&
          std::ranges::equal(previous.devices, next.devices, same_device);
 }
 

@@ -1,5 +1,6 @@
 #include "model/snapshot_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/snapshot_json_parts.h"
@@ -48,8 +49,13 @@ void append_process(JsonWriter& w, const Process& process) {
   w.key("start_ticks").integer(static_cast<int64_t>(process.start_ticks));
   w.key("type").string(process_type_key(process.type)).key("memory_bytes");
   append_number_or_null(w, process.memory_bytes.number());
-  w.key("utilization_ratio");
-  append_number_or_null(w, process.utilization_ratio.number());
+  const std::pair<std::string_view, const Value*> shares[] = {
+      {"utilization_ratio", &process.utilization_ratio},
+      {"memory_utilization_ratio", &process.memory_utilization_ratio},
+      {"encoder_utilization_ratio", &process.encoder_utilization_ratio},
+      {"decoder_utilization_ratio", &process.decoder_utilization_ratio},
+  };
+  for (const auto& [key, share] : shares) append_number_or_null(w.key(key), share->number());
   w.key("gpu_instance");
   append_integer_or_null(w, process.gpu_instance);
   w.key("compute_instance");
@@ -74,6 +80,25 @@ void append_metric(JsonWriter& w, std::span<const Sample> samples) {
     append_number_or_null(w.key(sample.label), sample.value.number());
   }
   w.end_object();
+}
+
+// The process behind a session is named to those who may see it.
+void append_sessions(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller) {
+  w.key("sessions").begin_array();
+  for (const Session& session : device.sessions) {
+    const bool may_see = caller.role == Role::kAdmin ||
+                         std::ranges::any_of(device.processes, [&](const Process& process) {
+                           return process.pid == session.pid && caller.may_see(process.owner);
+                         });
+    w.begin_object().key("kind").string(session_kind_key(session.kind)).key("pid");
+    append_integer_or_null(w,
+                           may_see && session.pid != 0 ? std::optional(session.pid) : std::nullopt);
+    w.key("codec").string(video_codec_key(session.codec));
+    w.key("width").integer(session.width).key("height").integer(session.height);
+    w.key("frames_per_second").number(session.frames_per_second);
+    w.key("latency_seconds").number(session.latency_seconds).end_object();
+  }
+  w.end_array();
 }
 
 std::vector<Remark> remarks(std::span<const Sample> samples, catalog::Scope scope, MonoTime now) {
@@ -117,6 +142,7 @@ void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller&
   } else {
     w.string(reason_key(device.processes_reason));
   }
+  append_sessions(w, device, caller);
 }
 
 void append_text(JsonWriter& w, const catalog::Text& text) {
@@ -194,6 +220,31 @@ void append_facts(JsonWriter& w, const Device& device) {
   append_optional_integer(w, "gpu_instance", device.gpu_instance);
   append_optional_integer(w, "compute_instance", device.compute_instance);
   append_optional_text(w, "profile", device.profile);
+  w.key("facts").begin_object();
+  for (const auto& [name, text] : device.facts) w.key(name).string(text);
+  w.end_object();
+}
+
+// "topology": how devices hang together; null if nobody knows.
+void append_topology(JsonWriter& w, const Topology* topology) {
+  w.key("topology");
+  if (topology == nullptr) {
+    w.null();
+    return;
+  }
+  w.begin_object().key("paths").begin_array();
+  for (const Path& path : topology->paths) {
+    w.begin_object().key("from").string(path.from_uuid).key("to").string(path.to_uuid);
+    w.key("kind").string(path_kind_key(path.kind)).key("links").integer(path.links).end_object();
+  }
+  w.end_array().key("places").begin_array();
+  for (const Topology::Place& place : topology->places) {
+    w.begin_object().key("uuid").string(place.uuid);
+    append_optional_integer(w, "numa_node", place.numa_node);
+    append_optional_text(w, "cpu_list", place.cpu_list);
+    w.end_object();
+  }
+  w.end_array().end_object();
 }
 
 }  // namespace
@@ -220,7 +271,9 @@ void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller&
     parts::append_processes(w, device, caller);
     w.end_object();
   }
-  w.end_array().end_object();
+  w.end_array();
+  append_topology(w, snapshot.topology.get());
+  w.end_object();
 }
 
 std::string snapshot_json(const Snapshot& snapshot, const Caller& caller,

@@ -42,8 +42,10 @@ struct Remark {
 };
 std::vector<Remark> remarks(std::span<const Sample> samples, catalog::Scope scope, MonoTime now);
 
-// "users", "processes", "processes_hidden", "processes_reason" of the object that is open.
+// "users", "processes", "processes_hidden", "processes_reason", "sessions" of the object that is
+// open.
 void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller);
+void append_sessions(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller);
 void append_text(JsonWriter& w, const catalog::Text& text);
 void append_sources(JsonWriter& w, std::span<const SourceStatus> sources);
 

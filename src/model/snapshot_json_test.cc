@@ -47,12 +47,14 @@ Snapshot example() {
   s.host = {{MetricId::kHostLoad1, "", fresh(0.25)}};
   s.self = {{MetricId::kSelfTicks, "", fresh(123)}};
   DeviceSnapshot d;
-  d.device = std::make_shared<const Device>(Device{.uuid = "GPU-1",
-                                                   .vendor = "nvidia",
-                                                   .name = "NVIDIA H100",
-                                                   .driver = "580.105.08",
-                                                   .pci = "0000:19:00.0",
-                                                   .index = 0});
+  d.device = std::make_shared<const Device>(
+      Device{.uuid = "GPU-1",
+             .vendor = "nvidia",
+             .name = "NVIDIA H100",
+             .driver = "580.105.08",
+             .pci = "0000:19:00.0",
+             .index = 0,
+             .facts = {{"board_part", "692-2G520"}, {"memory_kind", "dedicated"}}});
   d.state_since = WallTime(seconds(1767225000));
   d.samples = {
       {MetricId::kGpuPower, "", fresh(612.123)},
@@ -66,7 +68,17 @@ Snapshot example() {
   d.processes = {process(1, "python3", "alice", 1000, fresh(100)),
                  process(2, "train", "bob", 1001, fresh(50)),
                  process(3, "serve", "bob", 1001, Value::absent(Reason::kNoPermission))};
+  d.sessions = {{.kind = SessionKind::kEncode,
+                 .pid = 1,
+                 .codec = VideoCodec::kHevc,
+                 .width = 1920,
+                 .height = 1080,
+                 .frames_per_second = 60,
+                 .latency_seconds = 0.0015}};
   s.devices = {d};
+  s.topology = std::make_shared<const Topology>(
+      Topology{.paths = {{"GPU-1", "nic:mlx5_0", PathKind::kOneSwitch, 0}},
+               .places = {{"GPU-1", 1, "0-31"}}});
   return s;
 }
 
@@ -284,6 +296,30 @@ TEST(CatalogJson, HasEveryRowInBothLanguages) {
   EXPECT_EQ(c["reasons"].size(), kReasonCount);
   EXPECT_EQ(c["messages"]["word.gpu"]["en"], "GPU");
   EXPECT_EQ(c["event_kinds"].size(), catalog::event_kinds().size());
+}
+
+TEST(SnapshotJson, SessionsNameTheirProcessToThoseWhoMaySeeIt) {
+  const json all = json::parse(snapshot_json(example(), kAdmin, "0.1.0"));
+  EXPECT_EQ(all["devices"][0]["sessions"][0]["pid"], 1);
+  EXPECT_EQ(all["devices"][0]["sessions"][0]["codec"], "hevc");
+  const json few = json::parse(snapshot_json(example(), kStranger, "0.1.0"));
+  EXPECT_TRUE(few["devices"][0]["sessions"][0]["pid"].is_null());
+  EXPECT_EQ(few["devices"][0]["sessions"][0]["height"], 1080);
+  EXPECT_EQ(parse_snapshot_json(all.dump())->devices[0].sessions, example().devices[0].sessions);
+}
+
+TEST(SnapshotJson, TellsWhatADeviceIsAndHowDevicesHangTogether) {
+  const json document = json::parse(snapshot_json(example(), kAdmin, "0.1.0"));
+  EXPECT_EQ(document["devices"][0]["facts"]["board_part"], "692-2G520");
+  const json& path = document["topology"]["paths"][0];
+  EXPECT_EQ(path["to"], "nic:mlx5_0");
+  EXPECT_EQ(path["kind"], "one_switch");
+  EXPECT_EQ(document["topology"]["places"][0]["cpu_list"], "0-31");
+  const auto parsed = parse_snapshot_json(document.dump());
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->devices[0].device->facts, example().devices[0].device->facts);
+  EXPECT_EQ(parsed->topology->paths, example().topology->paths);
+  EXPECT_EQ(parsed->topology->places, example().topology->places);
 }
 
 }  // namespace

@@ -164,9 +164,14 @@ Process read_process(const Fields& from) {
   const auto memory = from.whole("memory_bytes", kMostBytes);
   process.memory_bytes = memory ? Value::fresh(static_cast<double>(*memory), {}, {}, 0)
                                 : Value::absent(Reason::kUnknown);
-  const auto share = from.number("utilization_ratio", 0, 1);
-  process.utilization_ratio =
-      share ? Value::fresh(*share, {}, {}, 0) : Value::absent(Reason::kUnknown);
+  const auto share = [&](const char* key) {
+    const auto number = from.number(key, 0, 1);
+    return number ? Value::fresh(*number, {}, {}, 0) : Value::absent(Reason::kUnknown);
+  };
+  process.utilization_ratio = share("utilization_ratio");
+  process.memory_utilization_ratio = share("memory_utilization_ratio");
+  process.encoder_utilization_ratio = share("encoder_utilization_ratio");
+  process.decoder_utilization_ratio = share("decoder_utilization_ratio");
   process.gpu_instance = from.small("gpu_instance");
   process.compute_instance = from.small("compute_instance");
   process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
@@ -175,6 +180,18 @@ Process read_process(const Fields& from) {
   const bool is_known = process.owner.state == OwnerState::kKnown;
   (is_known ? process.owner.command : process.driver_name) = from.text("name");
   return process;
+}
+
+Session read_session(const Fields& from) {
+  constexpr double kMostFrames = 1e6;
+  constexpr double kMostSeconds = 1e4;
+  return {.kind = from.one_of("kind", &find_session_kind, SessionKind::kEncode),
+          .pid = static_cast<int64_t>(from.whole("pid").value_or(0)),
+          .codec = from.one_of("codec", &find_video_codec, VideoCodec::kUnknown),
+          .width = from.small("width").value_or(0),
+          .height = from.small("height").value_or(0),
+          .frames_per_second = from.number("frames_per_second", 0, kMostFrames).value_or(0),
+          .latency_seconds = from.number("latency_seconds", 0, kMostSeconds).value_or(0)};
 }
 
 // The document tells totals over all processes; what the listed ones do not explain is hidden.
@@ -224,6 +241,12 @@ std::shared_ptr<const Device> read_facts(const Fields& from) {
   device.gpu_instance = from.small("gpu_instance");
   device.compute_instance = from.small("compute_instance");
   device.profile = from.text("profile");
+  const json& facts = from.member("facts");
+  if (!facts.is_null() && !facts.is_object()) from.fail("facts", "an object of texts");
+  for (const auto& [name, text] : facts.items()) {
+    if (!text.is_string()) continue;
+    device.facts.emplace_back(clean_text(name), clean_text(text.get_ref<const std::string&>()));
+  }
   return std::make_shared<const Device>(std::move(device));
 }
 
@@ -237,7 +260,26 @@ DeviceSnapshot read_device(const Fields& from) {
   from.each("processes", [&](const Fields& p) { device.processes.push_back(read_process(p)); });
   device.processes_reason = find_reason(from.text("processes_reason")).value_or(Reason::kUnknown);
   device.hidden_users = read_hidden_users(from, device);
+  from.each("sessions", [&](const Fields& s) { device.sessions.push_back(read_session(s)); });
   return device;
+}
+
+std::shared_ptr<const Topology> read_topology(const Fields& from) {
+  if (!from.has("topology")) return nullptr;
+  auto topology = std::make_shared<Topology>();
+  const Fields whole = from.object("topology");
+  whole.each("paths", [&](const Fields& path) {
+    topology->paths.push_back({.from_uuid = path.text("from"),
+                               .to_uuid = path.text("to"),
+                               .kind = path.one_of("kind", &find_path_kind, PathKind::kUnknown),
+                               .links = path.small("links").value_or(0)});
+  });
+  whole.each("places", [&](const Fields& place) {
+    topology->places.push_back({.uuid = place.text("uuid"),
+                                .numa_node = place.small("numa_node"),
+                                .cpu_list = place.text("cpu_list")});
+  });
+  return topology;
 }
 
 SourceStatus read_source(const Fields& from) {
@@ -269,6 +311,7 @@ Snapshot read_snapshot(const Fields& from) {
   snapshot.host = read_samples(host, catalog::Scope::kHost);
   snapshot.self = read_samples(from.object("self"), catalog::Scope::kSelf);
   from.each("devices", [&](const Fields& d) { snapshot.devices.push_back(read_device(d)); });
+  snapshot.topology = read_topology(from);
   return snapshot;
 }
 

@@ -105,4 +105,61 @@ std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
 }
 
+PciPlace pci_place(const RootFs& root, const std::string& address) {
+  PciPlace place;
+  const std::string folder = std::string(kDevices) + address;
+  const auto node = root.read_int(folder + "/numa_node");
+  if (node && *node >= 0 && *node <= UINT32_MAX) place.numa_node = static_cast<uint32_t>(*node);
+  place.cpu_list = clean_text(root.read_trimmed(folder + "/local_cpulist").value_or(""));
+  return place;
+}
+
+namespace {
+
+// From the root complex down: "pci0000:15", "0000:15:01.0", "0000:16:00.0". Empty if not known.
+std::vector<std::string> way_down(const RootFs& root, const std::string& address) {
+  const auto target = root.link_target(std::string(kDevices) + address);
+  if (!target) return {};
+  std::vector<std::string> way;
+  for (const std::string_view part : split(*target, '/')) {
+    if (part.starts_with("pci") || !way.empty()) way.emplace_back(part);
+  }
+  return way;
+}
+
+}  // namespace
+
+PciDistance pci_distance(const RootFs& root, const std::string& a, const std::string& b) {
+  const auto way_a = way_down(root, a);
+  const auto way_b = way_down(root, b);
+  if (way_a.empty() || way_b.empty()) return PciDistance::kUnknown;
+  const auto [end_a, end_b] = std::ranges::mismatch(way_a, way_b);
+  const auto shared = end_a - way_a.begin();
+  if (shared > 1) {
+    // Below a switch stands one port of it, and the device.
+    const auto apart = std::max(way_a.end() - end_a, way_b.end() - end_b);
+    return apart <= 2 ? PciDistance::kOneSwitch : PciDistance::kSwitches;
+  }
+  if (shared == 1) return PciDistance::kHostBridge;
+  const auto node_a = pci_place(root, a).numa_node;
+  const auto node_b = pci_place(root, b).numa_node;
+  if (!node_a || !node_b) return PciDistance::kUnknown;
+  return node_a == node_b ? PciDistance::kSameNode : PciDistance::kAcrossNodes;
+}
+
+std::vector<NetworkCard> network_cards(const RootFs& root) {
+  std::vector<NetworkCard> cards;
+  for (const std::string_view folder : {"/sys/class/infiniband", "/sys/class/net"}) {
+    for (const std::string& name : root.list(folder)) {
+      const auto address = root.link_name(std::string(folder) + "/" + name + "/device");
+      const bool is_known =
+          address && std::ranges::count(cards, *address, &NetworkCard::address) > 0;
+      // Virtual interfaces have no device; others hang on a bus of another kind.
+      if (!address || is_known || std::ranges::count(*address, ':') != 2) continue;
+      if (cards.size() < kMostNetworkCards) cards.push_back({clean_text(name), *address});
+    }
+  }
+  return cards;
+}
+
 }  // namespace gpusight::platform

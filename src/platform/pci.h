@@ -50,6 +50,33 @@ constexpr bool is_asleep(RuntimeStatus status) {
          status == RuntimeStatus::kResuming;
 }
 
+// Where a device sits: facts of the bus, which change no more.
+struct PciPlace {
+  std::optional<uint32_t> numa_node;
+  std::string cpu_list;  // of the processors that are near, "0-31,64-95"; empty: not known
+};
+PciPlace pci_place(const RootFs& root, const std::string& address);
+
+// What lies between two devices, from closest to farthest.
+enum class PciDistance : uint8_t {
+  kOneSwitch,    // at most one PCIe switch or bridge
+  kSwitches,     // several
+  kHostBridge,   // the root complex that both hang on
+  kSameNode,     // two root complexes of one NUMA node
+  kAcrossNodes,  // and of different ones
+  kUnknown,
+};
+PciDistance pci_distance(const RootFs& root, const std::string& a, const std::string& b);
+
+// Network cards that have a place on the bus, by the name that their users know: "mlx5_0", else the
+// interface's. At most kMostNetworkCards.
+struct NetworkCard {
+  std::string name;
+  std::string address;
+};
+inline constexpr size_t kMostNetworkCards = 64;
+std::vector<NetworkCard> network_cards(const RootFs& root);
+
 // "0000:19:00.0" from numbers; the domain may need more than four digits.
 std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t function = 0);
 

@@ -79,5 +79,68 @@ TEST_F(PciTest, AMachineWithoutABusHasNone) {
   EXPECT_EQ(pci_address(0x10000, 0x1, 0x1f, 7), "10000:01:1f.7");
 }
 
+class PciTree : public testing::Test {
+ protected:
+  PciTree() : root_(testing::TempDir() + "pci_tree." + std::to_string(::getpid())) {
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_ + "/sys/bus/pci/devices");
+  }
+  ~PciTree() override { std::filesystem::remove_all(root_); }
+  // A device by its way down from the root complex, as the kernel links it.
+  void add(const std::string& way, int node) {
+    const std::string address = way.substr(way.rfind('/') + 1);
+    const std::string folder = root_ + "/sys/devices/" + way;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/numa_node") << node << "\n";
+    std::ofstream(folder + "/local_cpulist") << "0-31,64-95\n";
+    std::filesystem::create_symlink("../../../devices/" + way,
+                                    root_ + "/sys/bus/pci/devices/" + address);
+  }
+  void add_card(const std::string& kind, const std::string& name, const std::string& address) {
+    const std::string folder = root_ + "/sys/class/" + kind + "/" + name;
+    std::filesystem::create_directories(folder);
+    if (!address.empty()) {
+      std::filesystem::create_symlink("../../../" + address, folder + "/device");
+    }
+  }
+  std::string root_;
+};
+
+TEST_F(PciTree, DistanceIsWhatLiesBetweenTwoDevices) {
+  add("pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:00.0/0000:19:00.0", 0);
+  add("pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:01.0/0000:1a:00.0", 0);
+  add("pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:02.0/0000:1b:00.0/0000:1c:00.0/0000:1d:00.0",
+      0);
+  add("pci0000:15/0000:15:05.0/0000:20:00.0", 0);
+  add("pci0000:30/0000:30:01.0/0000:31:00.0", 0);
+  add("pci0000:80/0000:80:01.0/0000:81:00.0", 1);
+  add("pci0000:90/0000:90:01.0/0000:91:00.0", -1);
+  const RootFs fs(root_);
+  const std::string gpu = "0000:19:00.0";
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:1a:00.0"), PciDistance::kOneSwitch);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:1d:00.0"), PciDistance::kSwitches);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:20:00.0"), PciDistance::kHostBridge);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:31:00.0"), PciDistance::kSameNode);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:81:00.0"), PciDistance::kAcrossNodes);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:91:00.0"), PciDistance::kUnknown);
+  EXPECT_EQ(pci_distance(fs, gpu, "0000:ff:00.0"), PciDistance::kUnknown);
+  EXPECT_EQ(pci_place(fs, gpu).numa_node, 0u);
+  EXPECT_EQ(pci_place(fs, gpu).cpu_list, "0-31,64-95");
+  EXPECT_EQ(pci_place(fs, "0000:91:00.0").numa_node, std::nullopt);
+}
+
+TEST_F(PciTree, NetworkCardsAreThoseOnTheBusEachOnce) {
+  add_card("infiniband", "mlx5_0", "0000:1a:00.0");
+  add_card("net", "ib0", "0000:1a:00.0");
+  add_card("net", "eth0", "0000:20:00.0");
+  add_card("net", "lo", "");
+  add_card("net", "usb0", "1-1:1.0");
+  const auto cards = network_cards(RootFs(root_));
+  ASSERT_EQ(cards.size(), 2u);
+  EXPECT_EQ(cards[0].name, "mlx5_0");
+  EXPECT_EQ(cards[1].name, "eth0");
+  EXPECT_EQ(cards[1].address, "0000:20:00.0");
+}
+
 }  // namespace
 }  // namespace gpusight::platform

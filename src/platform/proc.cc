@@ -95,6 +95,14 @@ std::optional<int64_t> read_boot_time_unix_s(const RootFs& root) {
   return boot && *boot > 0 ? boot : std::nullopt;
 }
 
+Result<uint64_t> read_memory_total(const RootFs& root) {
+  const std::string text = TRY(root.read("/proc/meminfo", 64 << 10));
+  const auto words = split_words(line_of(text, "MemTotal:").value_or(""));
+  const auto kib = words.size() == 2 ? parse_uint(words[0]) : std::nullopt;
+  if (!kib || words[1] != "kB" || *kib > UINT64_MAX / 1024) return corrupt("meminfo: no MemTotal");
+  return *kib * 1024;
+}
+
 bool is_machine_pid_namespace(const RootFs& root) {
   const auto own = root.link_name("/proc/self/ns/pid");
   const auto self = read_proc_status(root, "self");

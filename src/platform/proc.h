@@ -55,6 +55,9 @@ Result<ProcStatus> read_proc_status(const RootFs& root, std::string_view pid);
 // wall clock, so that it moves when that is set: read it once per process to be dated.
 std::optional<int64_t> read_boot_time_unix_s(const RootFs& root);
 
+// Bytes of memory that the machine has, from /proc/meminfo.
+Result<uint64_t> read_memory_total(const RootFs& root);
+
 // Whether the pids of this /proc are those of the machine: what drivers speak of. A container's own
 // /proc counts from 1 again, and a driver's pid looked up there names another program.
 //

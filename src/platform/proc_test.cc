@@ -109,6 +109,18 @@ TEST_F(ProcTest, ThisProcessCanBeReadOnThisMachine) {
   EXPECT_EQ(::sysconf(_SC_CLK_TCK), kClockTicksPerSecond);
 }
 
+TEST_F(ProcTest, TheMachinesMemoryIsInMeminfo) {
+  const RootFs fs(root_);
+  EXPECT_FALSE(read_memory_total(fs).ok());
+  write("/proc/meminfo", "MemTotal:       16 kB\nMemFree:  5 kB\n");
+  EXPECT_EQ(read_memory_total(fs).value(), 16384u);
+  for (const char* bad : {"MemTotal: -1 kB\n", "MemTotal: 18446744073709551615 kB\n",
+                          "MemTotal: 16 MB\n", "MemTotal:\n", ""}) {
+    write("/proc/meminfo", bad);
+    EXPECT_FALSE(read_memory_total(fs).ok()) << bad;
+  }
+}
+
 TEST_F(ProcTest, TheFirstNamespaceIsTheMachines) {
   const RootFs fs(root_);
   EXPECT_TRUE(is_machine_pid_namespace(fs)) << "no sign of another";

@@ -105,12 +105,17 @@ bool RootFs::exists(std::string_view path) const {
   return ::stat(real_path(path).c_str(), &info) == 0;
 }
 
-std::optional<std::string> RootFs::link_name(std::string_view path) const {
+std::optional<std::string> RootFs::link_target(std::string_view path) const {
   std::array<char, 4096> target;
   const ssize_t size = ::readlink(real_path(path).c_str(), target.data(), target.size());
   if (size <= 0) return std::nullopt;
-  const std::string_view text(target.data(), size);
-  return std::string(text.substr(text.rfind('/') + 1));
+  return std::string(target.data(), static_cast<size_t>(size));
+}
+
+std::optional<std::string> RootFs::link_name(std::string_view path) const {
+  const auto target = link_target(path);
+  if (!target) return std::nullopt;
+  return target->substr(target->rfind('/') + 1);
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

@@ -47,6 +47,8 @@ class RootFs {
   bool exists(std::string_view path) const;
   // The last part of where a symbolic link points ("nvidia" of …/driver); nullopt if it is none.
   std::optional<std::string> link_name(std::string_view path) const;
+  // The whole text of the link.
+  std::optional<std::string> link_target(std::string_view path) const;
 
  private:
   std::string root_;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "promql/best_heap.h"
 #include "promql/go_text.h"
 #include "promql/groups.h"
 #include "promql/operators.h"
@@ -37,7 +38,8 @@ class TopRows final : public HeldSource {
   TopRows(Evaluation& evaluation, const Aggregate& aggregate, Rows rows, Column sizes)
       : HeldSource(evaluation),
         evaluation_(evaluation),
-        greatest_first_(aggregate.op == AggregateOp::kTopk),
+        heap_(aggregate.op == AggregateOp::kTopk ? BestHeap::Order::kGreatestFirst
+                                                 : BestHeap::Order::kLeastFirst),
         subset_(grouping_of(aggregate)),
         rows_(std::move(rows)),
         sizes_(std::move(sizes)) {}
@@ -54,31 +56,18 @@ class TopRows final : public HeldSource {
     return {};
   }
 
-  // Leaves the values of the best at `step` and takes away those of the others; order_ has the
-  // members of the group from best to worst.
+  // Leaves the values of the best at `step` and takes away those of the others.
   void keep_best(const std::vector<size_t>& group, size_t step) {
     std::vector<Row>& rows = results().rows();
-    order_.clear();
+    const double size = std::clamp(sizes_.values[step], 0.0, static_cast<double>(group.size()));
+    heap_.restart(static_cast<size_t>(size));
     for (const size_t member : group) {
-      if (has_value(rows[member].values[step])) order_.push_back(member);
+      const double value = rows[member].values[step];
+      if (!has_value(value)) continue;
+      if (const auto out = heap_.offer({value, member})) rows[*out].values[step] = no_value();
     }
-    const auto better = [&](size_t a, size_t b) {
-      const double left = rows[a].values[step];
-      const double right = rows[b].values[step];
-      if (std::isnan(left) || std::isnan(right)) {
-        return std::isnan(left) == std::isnan(right) ? a < b : std::isnan(right);
-      }
-      if (left == right) return a < b;
-      return greatest_first_ ? left > right : left < right;
-    };
-    const double size = std::max(sizes_.values[step], 0.0);
-    const size_t kept =
-        size < static_cast<double>(order_.size()) ? static_cast<size_t>(size) : order_.size();
-    std::partial_sort(order_.begin(), order_.begin() + static_cast<ptrdiff_t>(kept), order_.end(),
-                      better);
-    for (size_t i = kept; i < order_.size(); ++i) rows[order_[i]].values[step] = no_value();
-    order_.resize(kept);
-    if (sizes_.values.size() == 1) best_.insert(best_.end(), order_.begin(), order_.end());
+    if (sizes_.values.size() > 1) return;
+    for (const BestHeap::Entry& entry : heap_.sorted()) best_.push_back(entry.series);
   }
 
   // An instant query's rows stand in the order of their values, group by group.
@@ -89,11 +78,10 @@ class TopRows final : public HeldSource {
   }
 
   Evaluation& evaluation_;
-  bool greatest_first_;
+  BestHeap heap_;
   LabelSubset subset_;
   Rows rows_;
   Column sizes_;
-  std::vector<size_t> order_;
   std::vector<size_t> best_;  // of an instant query
 };
 

@@ -13,6 +13,11 @@ TEST(GoText, FixedNumbersHaveTheFewestDigitsAndNoExponent) {
   EXPECT_EQ(go_fixed(-0.0), "-0");
   EXPECT_EQ(go_fixed(1e-7), "0.0000001");
   EXPECT_EQ(go_fixed(1e21), "1000000000000000000000");
+  EXPECT_EQ(go_fixed(1e23), "100000000000000000000000");
+  EXPECT_EQ(go_fixed(-12345678901234567890.0), "-12345678901234567000");
+  EXPECT_EQ(go_fixed(9007199254740991), "9007199254740991");
+  EXPECT_EQ(go_fixed(9007199254740993), "9007199254740992");
+  EXPECT_EQ(go_fixed(1.5e300), "15" + std::string(299, '0'));
   EXPECT_EQ(go_fixed(HUGE_VAL), "+Inf");
   EXPECT_EQ(go_fixed(-HUGE_VAL), "-Inf");
   EXPECT_EQ(go_fixed(std::nan("")), "NaN");
@@ -39,6 +44,19 @@ TEST(GoText, QuotedTextShowsWhatIsNotPrintable) {
   EXPECT_EQ(go_quoted("\xe2\x82"), R"("\xe2\x82")");
   EXPECT_EQ(go_quoted("\xed\xa0\x80"), R"("\xed\xa0\x80")");
   EXPECT_EQ(go_quoted(""), R"("")");
+}
+
+TEST(GoText, ReadsNumbersAndRefusesWhatIsTooLarge) {
+  EXPECT_EQ(go_parse_number("+Inf"), HUGE_VAL);
+  EXPECT_EQ(go_parse_number("-.5e1"), -5);
+  EXPECT_EQ(go_parse_number("0x1p-2"), 0.25);
+  EXPECT_EQ(go_parse_number("017"), 17);
+  EXPECT_EQ(go_parse_number("1e-400"), 0);
+  EXPECT_EQ(go_parse_number("1e400"), std::nullopt);
+  EXPECT_EQ(go_parse_number("-1e400"), std::nullopt);
+  for (const char* none : {"", "+", "--1", "1_0", "1e", "0x", "one", "1 "}) {
+    EXPECT_EQ(go_parse_number(none), std::nullopt) << none;
+  }
 }
 
 }  // namespace

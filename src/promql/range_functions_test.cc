@@ -256,6 +256,7 @@ TEST_F(RangeProperties, AResetIsWorthWhatTheCounterHadBefore) {
   }
 }
 
+// FAULT-032
 TEST_F(RangeProperties, ARateOfACounterIsNeverNegative) {
   for (int i = 0; i < 200; ++i) {
     const TestWindow window(0, 600, random_counter());

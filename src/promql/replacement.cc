@@ -1,5 +1,6 @@
 #include "promql/replacement.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace gpusight::promql {
@@ -60,6 +61,43 @@ void Replacement::append(std::string& out, std::span<const re2::StringPiece> gro
       out.append(group.data(), group.size());
     }
   }
+}
+
+size_t Replacement::size(std::span<const re2::StringPiece> groups) const {
+  size_t bytes = 0;
+  for (const Part& part : parts_) {
+    bytes += part.group < 0 ? part.text.size() : groups[static_cast<size_t>(part.group)].size();
+  }
+  return bytes;
+}
+
+std::string re2_pattern(std::string_view go_pattern) {
+  std::string out;
+  bool in_class = false;
+  size_t class_begin = 0;  // behind its "[" or "[^"
+  for (size_t i = 0; i < go_pattern.size(); ++i) {
+    const std::string_view rest = go_pattern.substr(i);
+    if (rest.starts_with("\\Q")) {  // as it is, up to \E
+      const size_t end = std::min(rest.find("\\E"), rest.size());
+      out += rest.substr(0, end);
+      i += end - 1;
+    } else if (rest[0] == '\\') {
+      out += rest.substr(0, 2);
+      ++i;
+    } else if (!in_class && rest.starts_with("(?<")) {
+      out += "(?P<";
+      i += 2;
+    } else {
+      if (!in_class && rest[0] == '[') {
+        in_class = true;
+        class_begin = i + (rest.starts_with("[^") ? 2 : 1);
+      } else if (in_class && rest[0] == ']' && i != class_begin) {  // there it belongs to the class
+        in_class = false;
+      }
+      out += rest[0];
+    }
+  }
+  return out;
 }
 
 RE2::Options regex_options() {

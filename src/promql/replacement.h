@@ -21,6 +21,8 @@ class Replacement {
   // `groups` as RE2::Match fills them, the whole match first: pattern.NumberOfCapturingGroups()
   // + 1.
   void append(std::string& out, std::span<const re2::StringPiece> groups) const;
+  // How many bytes append() adds. Texts grow by it from one replacement to the next.
+  size_t size(std::span<const re2::StringPiece> groups) const;
 
  private:
   struct Part {
@@ -34,5 +36,7 @@ class Replacement {
 
 // Quiet, with bounded memory.
 RE2::Options regex_options();
+// A pattern of Go's for RE2, which writes groups with names (?P<name>…) only, not (?<name>…).
+std::string re2_pattern(std::string_view go_pattern);
 
 }  // namespace gpusight::promql

@@ -112,6 +112,7 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
+    source.topology = news.topology;
     say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;
@@ -225,6 +226,10 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
         entry.state != DeviceState::kAsleep && entry.state != DeviceState::kLost;
     if (subject.state == DeviceState::kLost || may_change) set_state(entry, subject.state, now);
     apply_processes(entry, subject, now);
+    if (subject.sessions) {
+      entry.sessions = std::move(*subject.sessions);
+      entry.sessions_at = now.mono;
+    }
     readings = &entry.readings;
   }
   // The last word on a series counts; the order is that of snapshots.
@@ -311,7 +316,15 @@ void Board::count_event(const model::Event& event) {
   const auto counter = catalog::event_kind(event.kind).counter;
   if (!counter) return;
   const auto at = devices_.find(event.uuid);
-  if (at != devices_.end()) ++at->second.event_counts[*counter];
+  if (at == devices_.end()) return;
+  ++at->second.event_counts[*counter];
+  if (event.kind != EventKind::kXid) return;
+  at->second.last_xid = event.code;
+  auto& xids = at->second.xids;
+  if (xids.size() >= kMostXids && !xids.contains(event.code)) return;
+  SeenXid& seen = xids[event.code];
+  ++seen.count;
+  seen.at = event.wall;
 }
 
 void Board::emit(EventKind kind, const std::string& uuid, std::vector<std::string> arguments,

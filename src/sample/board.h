@@ -65,6 +65,11 @@ class Board {
   struct Subject {
     std::map<std::string, LaneBlock> blocks;  // by lane
   };
+  struct SeenXid {
+    uint64_t count = 0;
+    WallTime at{};
+  };
+  static constexpr size_t kMostXids = 256;  // codes of one device; there are fewer
   struct DeviceEntry {
     std::shared_ptr<const model::Device> device;
     size_t source = 0;
@@ -76,13 +81,18 @@ class Board {
     std::optional<MonoTime> processes_at;
     std::optional<model::Reason> processes_absent;
     std::map<catalog::MetricId, uint64_t> event_counts;
+    std::map<int64_t, SeenXid> xids;  // by code
+    int64_t last_xid = 0;
     bool has_processes_before = false;
+    std::vector<model::Session> sessions;
+    std::optional<MonoTime> sessions_at;
     bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {
     std::string name;
     std::set<catalog::MetricId> declares;
     model::SourceStatus status;
+    std::shared_ptr<const model::Topology> topology;
     std::set<std::string> pending;
     std::map<std::string, Duration> lane_took;
     uint64_t generations = 0;
@@ -118,6 +128,7 @@ class Board {
   model::Samples build_samples(const Subject& subject, const Now& now) const;
   void complete(model::Samples& samples, const DeviceEntry& entry, model::DeviceState state,
                 const Now& now) const;
+  void put_xids(model::Samples& samples, const DeviceEntry& entry, const Now& now) const;
   model::Reason reason_for_missing(const catalog::MetricRow& row, const model::Samples& samples,
                                    const DeviceEntry& entry, model::DeviceState state) const;
   model::Samples build_self(const Now& now, const SelfReadings& self) const;

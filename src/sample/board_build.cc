@@ -16,6 +16,8 @@ using model::Value;
 namespace {
 
 constexpr Duration kAbsentAfter = std::chrono::seconds(10);
+// Where ticks are shorter, a lane may read in turns what need not be read every time.
+constexpr Duration kFastPeriod = std::chrono::seconds(1);
 
 std::optional<Reason> reason_of(DeviceState state) {
   if (state == DeviceState::kLost) return Reason::kLost;
@@ -34,9 +36,8 @@ double memory_for_views(const model::Process& p) { return p.memory_bytes.number(
 
 Value Board::aged(const Value& value, collect::LaneCadence cadence, const Now& now) const {
   if (value.is_absent()) return value;
-  const Duration period = cadence == collect::LaneCadence::kSlow
-                              ? std::max(kSlowPeriod, options_.interval)
-                              : options_.interval;
+  const Duration most = cadence == collect::LaneCadence::kSlow ? kSlowPeriod : kFastPeriod;
+  const Duration period = std::max(most, options_.interval);
   const Duration age = now.mono - value.read_at();
   // Half a period of grace: an answer may come late in one tick and early in the next.
   if (age <= period + period / 2) return value;
@@ -89,6 +90,21 @@ Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& sam
   return entry.device->kind == model::DeviceKind::kMig ? Reason::kNotSupported : Reason::kUnknown;
 }
 
+// What is known of XID errors beside how many they are, where they can be counted at all.
+void Board::put_xids(model::Samples& samples, const DeviceEntry& entry, const Now& now) const {
+  const auto total = std::ranges::find(samples, MetricId::kGpuXidErrors, &model::Sample::metric);
+  if (total == samples.end() || total->value.is_absent()) return;
+  const auto put = [&](MetricId metric, double number, std::string label) {
+    samples.push_back({metric, std::move(label), Value::fresh(number, now.mono, {}, 0)});
+  };
+  put(MetricId::kGpuXidLast, static_cast<double>(entry.last_xid), "");
+  for (const auto& [code, seen] : entry.xids) {
+    put(MetricId::kGpuXidCodeErrors, static_cast<double>(seen.count), std::to_string(code));
+    put(MetricId::kGpuXidLastTime, static_cast<double>(unix_milliseconds(seen.at)) / 1000,
+        std::to_string(code));
+  }
+}
+
 // Every device metric of the catalogue stands in the snapshot: with a value, or with its reason.
 void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceState state,
                      const Now& now) const {
@@ -115,6 +131,7 @@ void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceSt
       own(metric, static_cast<double>(count));
     }
   }
+  if (entry.device->kind == model::DeviceKind::kGpu) put_xids(samples, entry, now);
   std::ranges::stable_sort(samples, sample_before);
   std::vector<model::Sample> missing;
   for (const MetricRow& row : catalog::metrics()) {
@@ -144,6 +161,10 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
                               : entry.processes_absent ? *entry.processes_absent
                               : entry.processes_at     ? Reason::kStale
                                                        : Reason::kWarmingUp;
+  }
+  const Duration slow_patience = 3 * std::max(kSlowPeriod, options_.interval);
+  if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
+    device.sessions = entry.sessions;
   }
   return device;
 }
@@ -196,6 +217,7 @@ model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late
   for (const auto& [place, source] : sources_) {
     snapshot.sources.push_back(source.status);
     snapshot.simulated = snapshot.simulated || source.status.simulated;
+    if (source.topology != nullptr) snapshot.topology = source.topology;
   }
   return snapshot;
 }

@@ -13,7 +13,7 @@ using model::DeviceState;
 using model::Reason;
 using std::chrono::seconds;
 
-constexpr MetricId kDeclared[] = {MetricId::kGpuTemperature};
+constexpr MetricId kDeclared[] = {MetricId::kGpuTemperature, MetricId::kGpuXidErrors};
 
 // A board with one source, fed by hand.
 class BoardTest : public testing::Test {
@@ -210,6 +210,69 @@ TEST_F(BoardTest, WhatStoodForADeviceThatDidNotAnswerGivesWayToIt) {
   const model::Snapshot snapshot = build();
   ASSERT_EQ(snapshot.devices.size(), 1u);
   EXPECT_EQ(snapshot.devices[0].device->uuid, "GPU-0");
+}
+
+model::Event xid(int64_t code) { return {.kind = EventKind::kXid, .uuid = "GPU-0", .code = code}; }
+
+// FAULT-012, FAULT-011
+TEST_F(BoardTest, XidsAreCountedFromZeroAndByTheirNumber) {
+  open({gpu_});
+  answer("fast", [](collect::Report& report) { report.about("GPU-0"); });
+  const auto number = [this](MetricId metric, const std::string& label = {}) {
+    const model::Snapshot snapshot = build();
+    const model::Value* value = model::find_sample(snapshot.devices[0].samples, metric, label);
+    return value == nullptr ? std::nullopt : value->fresh_number();
+  };
+  EXPECT_EQ(number(MetricId::kGpuXidErrors), 0);
+  EXPECT_EQ(number(MetricId::kGpuXidLast), 0);
+  EXPECT_EQ(number(MetricId::kGpuXidCodeErrors, "31"), std::nullopt);
+  for (const int64_t code : {31, 79, 31}) {
+    clock_.advance(seconds(1));
+    answer("events", [&](collect::Report& report) { report.event(xid(code)); });
+  }
+  EXPECT_EQ(number(MetricId::kGpuXidErrors), 3);
+  EXPECT_EQ(number(MetricId::kGpuXidCodeErrors, "31"), 2);
+  EXPECT_EQ(number(MetricId::kGpuXidCodeErrors, "79"), 1);
+  EXPECT_EQ(number(MetricId::kGpuXidLast), 31);
+  EXPECT_EQ(number(MetricId::kGpuXidLastTime, "31"),
+            static_cast<double>(unix_milliseconds(clock_.wall())) / 1000);
+}
+
+TEST_F(BoardTest, AtShortTicksWhatIsReadOnceASecondIsFresh) {
+  Board board({.interval = std::chrono::milliseconds(100)});
+  board.add_source(0, "nvml", kDeclared);
+  board.apply_news(0,
+                   {.status = {.name = "nvml", .phase = model::SourcePhase::kRunning},
+                    .generation = 1,
+                    .opened = true,
+                    .devices = {gpu_}},
+                   now());
+  LaneResult result{
+      .source = 0, .generation = 1, .lane = "fast", .report = collect::Report(clock_, 1)};
+  result.report.about("GPU-0");
+  result.report.set(MetricId::kGpuTemperature, 40);
+  board.apply_result(std::move(result), now());
+  const auto is_fresh = [&] {
+    const model::Snapshot snapshot = board.build(now(), {}, false);
+    return model::find_sample(snapshot.devices[0].samples, MetricId::kGpuTemperature)->is_fresh();
+  };
+  clock_.advance(std::chrono::milliseconds(1100));
+  EXPECT_TRUE(is_fresh());
+  clock_.advance(std::chrono::milliseconds(500));
+  EXPECT_FALSE(is_fresh());
+}
+
+TEST_F(BoardTest, TheTopologyOfTheOpenGenerationIsShown) {
+  EXPECT_EQ(build().topology, nullptr);
+  const auto topology = std::make_shared<const model::Topology>();
+  board_.apply_news(0,
+                    {.status = {.name = "nvml", .phase = model::SourcePhase::kRunning},
+                     .generation = ++generation_,
+                     .opened = true,
+                     .devices = {gpu_},
+                     .topology = topology},
+                    now());
+  EXPECT_EQ(build().topology, topology);
 }
 
 }  // namespace

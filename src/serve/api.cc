@@ -23,13 +23,16 @@ constexpr RouteParameter kEventParameters[] = {
     {"limit", "integer", "at most so many, the newest; 1 to 10000, usually 1000"},
 };
 
+constexpr RouteParameter kMetricsParameters[] = {
+    {"names", "string",
+     "under whose names, by commas: gpusight, dcgm, dcgm46, nvidia_smi; the last three in plain "
+     "text only"},
+};
+
 constexpr Route kRoutes[] = {
-    {"/metrics",
-     &Api::metrics,
+    {"/metrics", &Api::metrics,
      "Fresh readings for Prometheus: plain text, or OpenMetrics where it is preferred",
-     "text/plain",
-     {},
-     Route::Query::kIgnored},
+     "text/plain", kMetricsParameters, Route::Query::kIgnored},
     {"/healthz",
      &Api::healthz,
      "The program lives, whatever the driver does",
@@ -157,6 +160,17 @@ bool is_ready(const model::Snapshot& snapshot) {
   return all_looked_at || snapshot.interval * static_cast<int64_t>(snapshot.sequence) > kLongEnough;
 }
 
+// What `names` asks for, given once or more often; the usual ones where it is not.
+Result<prometheus::NameSets> wanted_names(const Parameters& parameters,
+                                          prometheus::NameSets usual) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : parameters) {
+    if (name == "names") texts.push_back(value);
+  }
+  if (texts.empty()) return usual;
+  return prometheus::parse_name_sets(texts);
+}
+
 // The newest that match and that the caller may see.
 std::vector<model::Event> visible_events(const store::EventLog& log, store::EventFilter filter,
                                          const model::Caller& caller) {
@@ -194,21 +208,36 @@ Response Api::handle(const Request& request) {
 }
 
 Response Api::metrics(const Request& request) {
+  const auto names = wanted_names(request.target.parameters, options_.metrics_names);
+  if (!names.ok()) return bad_parameter("names", names.status().message());
   model::SnapshotPtr snapshot = options_.hub->latest();
   const bool outdated = prometheus::is_outdated(*snapshot, options_.clock->mono());
   if (metrics_.snapshot != snapshot || metrics_.outdated != outdated) {
     metrics_ = {std::move(snapshot), outdated, {}};
   }
-  const auto format = prefers_open_metrics(request.accept) ? prometheus::Format::kOpenMetrics100
+  const auto wanted = prefers_open_metrics(request.accept) ? prometheus::Format::kOpenMetrics100
                                                            : prometheus::Format::kText004;
-  Rendered& rendered = metrics_.by_format[static_cast<size_t>(format)];
-  if (rendered.plain == nullptr) {
-    rendered.plain = std::make_shared<const std::string>(prometheus::render(
-        *metrics_.snapshot, {.format = format, .version = options_.version, .outdated = outdated}));
-  }
+  const prometheus::Format format = prometheus::format_of(*names, wanted);
+  const prometheus::RenderOptions options{.format = format,
+                                          .version = options_.version,
+                                          .outdated = outdated,
+                                          .names = *names,
+                                          .caller = request.caller};
   Response response{.content_type = prometheus::content_type(format),
-                    .headers = {{"Cache-Control", "no-store"}, {"Vary", "Accept, Accept-Encoding"}},
-                    .body = Body::shared(rendered.plain)};
+                    .headers = {{"Cache-Control", "no-store"}}};
+  // Those who may see more than a stranger get a text of their own.
+  if (prometheus::depends_on_caller(*names) && request.caller.role != model::Role::kView) {
+    response.body = Body::of(prometheus::render(*metrics_.snapshot, options));
+    return compressed_if_wanted(request, std::move(response));
+  }
+  const bool is_plain = format == prometheus::Format::kText004;
+  Rendered& rendered = metrics_.texts[is_plain ? names->number() : 0];
+  if (rendered.plain == nullptr) {
+    rendered.plain =
+        std::make_shared<const std::string>(prometheus::render(*metrics_.snapshot, options));
+  }
+  response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  response.body = Body::shared(rendered.plain);
   if (!accepted_encodings(request.accept_encoding).gzip) return response;
   if (rendered.gzip == nullptr) {
     rendered.gzip = std::make_shared<const std::string>(gzip(*rendered.plain));

@@ -47,6 +47,7 @@ class Api {
     const Clock* clock = nullptr;
     std::string version;
     std::span<const Asset> assets;
+    prometheus::NameSets metrics_names = {};  // of /metrics when a request names none
   };
   explicit Api(Options options) : options_(std::move(options)) {}
 
@@ -78,7 +79,8 @@ class Api {
   struct {
     model::SnapshotPtr snapshot;
     bool outdated = false;
-    std::array<Rendered, 2> by_format;
+    // Plain text by NameSets::number(), which is never 0: there is OpenMetrics.
+    std::array<Rendered, prometheus::NameSets::kCombinations> texts;
   } metrics_;
   Rendered catalog_;
   Rendered openapi_;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/option.h"
 #include "serve/test_gunzip.h"
 #include "serve/test_machine.h"
 
@@ -102,6 +103,93 @@ TEST_F(ApiTest, MetricsAreMadeOncePerSnapshotInBothForms) {
   EXPECT_EQ(api_.handle(r).body.owner, packed.body.owner);
   hub_.publish(snapshot_of({.sequence = 2, .power = 5}));
   EXPECT_THAT(gunzip(api_.handle(r).body.bytes), HasSubstr("gpu_power_watts{uuid=\"GPU-0\"} 5\n"));
+}
+
+TEST_F(ApiTest, MetricsSpeakUnderTheNamesThatAreAskedForInPlainTextWhateverIsPreferred) {
+  hub_.publish(nvidia_machine());
+  Request r = request("/metrics?names=dcgm");
+  r.accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+  Response response = api_.handle(r);
+  EXPECT_EQ(response.content_type, "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_THAT(std::string(response.body.bytes), HasSubstr("DCGM_FI_DEV_GPU_TEMP{gpu=\"0\""));
+  EXPECT_THAT(std::string(response.body.bytes), Not(HasSubstr("gpu_temperature_celsius")));
+  r.accept_encoding = "gzip";
+  const Response packed = api_.handle(r);
+  EXPECT_EQ(gunzip(packed.body.bytes), response.body.bytes);
+  for (const auto* several : {"/metrics?names=gpusight,dcgm46,nvidia_smi",
+                              "/metrics?names=nvidia_smi&names=dcgm46&names=gpusight"}) {
+    const std::string text(get(several).body.bytes);
+    for (const auto* family : {"gpu_temperature_celsius{", "DCGM_FI_DEV_GPU_TEMP_CELSIUS{",
+                               "nvidia_smi_temperature_gpu{uuid=\"0\"}"}) {
+      EXPECT_THAT(text, HasSubstr(family)) << several;
+    }
+  }
+  r = request("/metrics?names=gpusight");
+  r.accept = "application/openmetrics-text;version=1.0.0";
+  EXPECT_THAT(std::string(api_.handle(r).body.bytes), HasSubstr("# EOF"));
+}
+
+TEST_F(ApiTest, EveryCombinationOfNamesIsMadeOncePerSnapshot) {
+  hub_.publish(nvidia_machine());
+  const auto dcgm = get("/metrics?names=dcgm").body.owner;
+  const auto smi = get("/metrics?names=nvidia_smi").body.owner;
+  EXPECT_NE(dcgm, smi);
+  EXPECT_NE(get("/metrics").body.owner, dcgm);
+  EXPECT_EQ(get("/metrics?names=dcgm").body.owner, dcgm);
+  EXPECT_EQ(get("/metrics?names=nvidia_smi").body.owner, smi);
+  EXPECT_EQ(get("/metrics?names=dcgm,nvidia_smi").body.owner,
+            get("/metrics?names=nvidia_smi,dcgm").body.owner);
+}
+
+TEST_F(ApiTest, NamesThatThereAreNotAreRefusedWithTheListOfThoseThereAre) {
+  hub_.publish(nvidia_machine());
+  for (const auto* target : {"/metrics?names=prometheus", "/metrics?names=", "/metrics?names=dcgm,",
+                             "/metrics?names=dcgm&names=x"}) {
+    const Response response = get(target);
+    EXPECT_EQ(response.status, 400u) << target;
+    const json body = json::parse(response.body.bytes);
+    EXPECT_EQ(body["error"]["code"], "bad_parameter");
+    EXPECT_THAT(std::string(body["error"]["message"]),
+                HasSubstr("gpusight, dcgm, dcgm46, nvidia_smi"));
+  }
+  // What others send along is still passed over.
+  EXPECT_EQ(get("/metrics?collect[]=gpu&name=dcgm").status, 200u);
+}
+
+TEST_F(ApiTest, TheUsualNamesAreThoseOfTheConfiguration) {
+  hub_.publish(nvidia_machine());
+  Api api({.hub = &hub_,
+           .events = &events_,
+           .clock = &clock_,
+           .version = "0.1.0",
+           .assets = kAssets,
+           .metrics_names = prometheus::NameSet::kNvidiaSmi});
+  EXPECT_THAT(std::string(api.handle(request("/metrics")).body.bytes),
+              HasSubstr("nvidia_smi_temperature_gpu{"));
+  EXPECT_THAT(std::string(api.handle(request("/metrics?names=gpusight")).body.bytes),
+              HasSubstr("gpu_temperature_celsius{"));
+}
+
+TEST_F(ApiTest, TheOptionKnowsEveryNameThereIs) {
+  std::string keys;
+  for (size_t i = 0; i < prometheus::kNameSetCount; ++i) {
+    const auto set = static_cast<prometheus::NameSet>(i);
+    keys.append(i > 0 ? " " : "").append(prometheus::name_set_key(set));
+  }
+  EXPECT_EQ(config::option(config::OptionId::kMetricsNames).choices, keys);
+}
+
+// FAULT-128, FAULT-135
+TEST_F(ApiTest, ProcessesUnderOtherNamesAreShownToThoseWhoMaySeeThem) {
+  hub_.publish(nvidia_machine({process_of(1000, "train")}));
+  EXPECT_THAT(std::string(get("/metrics?names=nvidia_smi").body.bytes), Not(HasSubstr("train")));
+  Request own = request("/metrics?names=nvidia_smi");
+  own.caller = {.identity = model::LocalUser{1000}, .role = model::Role::kOwn};
+  EXPECT_THAT(std::string(api_.handle(own).body.bytes), HasSubstr("process_name=\"train\""));
+  own.caller.identity = model::LocalUser{1001};
+  EXPECT_THAT(std::string(api_.handle(own).body.bytes), Not(HasSubstr("train")));
+  // And what they saw is kept for nobody else.
+  EXPECT_THAT(std::string(get("/metrics?names=nvidia_smi").body.bytes), Not(HasSubstr("train")));
 }
 
 // FAULT-041

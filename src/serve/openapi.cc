@@ -42,7 +42,7 @@ void append_route(JsonWriter& w, const Route& route) {
   if (route.handler == &Api::readyz) {
     append_response(w, "503", "the first reading is awaited", route.content_type);
   }
-  if (route.query == Route::Query::kStrict) {
+  if (route.query == Route::Query::kStrict || !route.parameters.empty()) {
     append_response(w, "400", "a parameter is wrong; the message names it", "application/json");
   }
   append_response(w, "421", "the Host is not this machine", "application/json");

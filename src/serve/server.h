@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "catalog/metric.h"
+#include "export/prometheus/name_set.h"
 #include "sample/hub.h"
 #include "serve/assets.h"
 #include "serve/live_queue.h"
@@ -48,6 +49,7 @@ class Server {
     std::string version;
     catalog::Lang lang = catalog::Lang::kEnglish;  // of the refusals of create()
     std::span<const Asset> assets = web_assets();
+    prometheus::NameSets metrics_names = {};  // of /metrics when a request names none
 
     size_t max_connections = 256;  // by TCP, and as many by the Unix socket
     LiveLimits live;

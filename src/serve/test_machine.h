@@ -50,4 +50,19 @@ inline model::SnapshotPtr snapshot_of(const Machine& machine) {
   return snapshot;
 }
 
+// One of NVIDIA's GPUs, which has names elsewhere.
+inline model::SnapshotPtr nvidia_machine(std::vector<model::Process> processes = {}) {
+  using namespace model;
+  auto snapshot = std::make_shared<Snapshot>(*snapshot_of({.gpus = 0}));
+  DeviceSnapshot device;
+  device.device = std::make_shared<const Device>(
+      Device{.uuid = "GPU-0", .vendor = "nvidia", .name = "NVIDIA H100", .index = 0});
+  device.samples = {
+      {catalog::MetricId::kGpuTemperature, "", Value::fresh(61, snapshot->mono, {}, 1)}};
+  device.processes_known = true;
+  device.processes = std::move(processes);
+  snapshot->devices = {std::move(device)};
+  return snapshot;
+}
+
 }  // namespace gpusight::serve

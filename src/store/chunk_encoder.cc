@@ -87,7 +87,6 @@ void ChunkEncoder::Impl::pack(std::span<const int64_t> times_ms,
                               std::span<const ColumnToPack> columns, PackedChunk& out) {
   pack_times(times_ms, out.times);
   size_t used = 0;
-  finder_.clear();
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& [id, column] = columns[i];
     CHECK(column->rows() == times_ms.size(), "a column has as many rows as there are times");
@@ -104,6 +103,7 @@ void ChunkEncoder::Impl::pack(std::span<const int64_t> times_ms,
       finder_.offer(id, *column, values);
     }
   }
+  finder_.clear();
   out.columns.resize(used);
 }
 

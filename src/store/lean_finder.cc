@@ -16,7 +16,7 @@ constexpr size_t kSamples = 192;
 // Below this there is little to win: half a logarithm of it are the bits saved for each number.
 constexpr double kUnexplainedWorthTrying = 0.85;
 // What leans costs reading another, and no other may lean on it: not for a little.
-constexpr double kLeaningWorthIt = 0.88;
+constexpr double kLeaningWorthIt = 0.92;
 constexpr double kLargestFactor = 65536.0 * 65536.0;
 
 // Sums over pairs, from which a line through them follows.
@@ -72,7 +72,11 @@ void LeanFinder::offer(uint32_t id, const ChunkColumn& column, std::span<const i
   Offer& offer = offers_[next_];
   offer.id = id;
   offer.column = &column;
-  offer.values.assign(values.begin(), values.end());
+  offer.values = values;
+  if (!column.states.empty()) {
+    offer.copied.assign(values.begin(), values.end());
+    offer.values = offer.copied;
+  }
   next_ = (next_ + 1) % kMostOffers;
   size_ = std::min(size_ + 1, kMostOffers);
 }

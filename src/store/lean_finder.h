@@ -15,10 +15,10 @@ namespace gpusight::store {
 
 class LeanFinder {
  public:
-  // Forgets what was offered: a new chunk begins.
+  // Forgets what was offered: a chunk begins or ends.
   void clear() { size_ = 0; }
   // A column that later ones may lean on, with the numbers of the rows that have one. The column
-  // must stay where it is until clear(); `values` are copied.
+  // must stay where it is until clear(); `values` are the column's own numbers or are copied.
   void offer(uint32_t id, const ChunkColumn& column, std::span<const int64_t> values);
   // What this column had best lean on, if that makes it shorter than it is alone; rest() is then
   // what is left of its numbers.
@@ -30,7 +30,8 @@ class LeanFinder {
   struct Offer {
     uint32_t id = 0;
     const ChunkColumn* column = nullptr;
-    std::vector<int64_t> values;
+    std::span<const int64_t> values;
+    std::vector<int64_t> copied;
   };
   struct Fit {
     const Offer* offer = nullptr;

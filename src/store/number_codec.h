@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,19 @@ enum class Guess : uint8_t {
   kStep,   // the number before
   kTrend,  // the number before, going on as it did
   kRamp,   // a straight line through the column
+  kSwing,  // the two numbers before, each times a factor: what swings or leans back to a level
+};
+
+// Factors of the number before and of the one before that, in 256ths.
+struct Swing {
+  int64_t one = 0;
+  int64_t two = 0;
+
+  int64_t guess(int64_t before, int64_t before_that) const {
+    const uint64_t sum = static_cast<uint64_t>(one) * static_cast<uint64_t>(before) +
+                         static_cast<uint64_t>(two) * static_cast<uint64_t>(before_that);
+    return static_cast<int64_t>(sum) >> 8;
+  }
 };
 
 class NumberEncoder {
@@ -39,9 +53,14 @@ class NumberEncoder {
  private:
   struct Left {  // what a guess leaves
     Guess guess = Guess::kNone;
-    int64_t first = 0;   // step and trend: the first number; ramp: the slope
-    int64_t second = 0;  // trend: the first step
+    int64_t first = 0;   // the first number; ramp: the slope
+    int64_t second = 0;  // trend and swing: the first step
+    Swing swing;
     std::vector<int64_t> numbers;
+  };
+  struct Line {  // what guesses need to know of a column
+    int64_t slope = 0;
+    std::optional<Swing> swing;  // where it says more than the number before alone
   };
   struct Shifted {  // what is left, from 0 up
     int64_t least = 0;
@@ -53,10 +72,12 @@ class NumberEncoder {
     void operator()(ZSTD_CCtx_s* context) const;
   };
 
+  static Line line_of(std::span<const int64_t> numbers);
+  static int64_t left_at(std::span<const int64_t> numbers, size_t i, Guess guess, const Line& line);
   void write_stream(std::span<const int64_t> numbers, Bytes& out);
   void write_runs(std::span<const int64_t> numbers, size_t runs, Bytes& out);
-  Guess choose_guess(std::span<const int64_t> numbers, double& bits);
-  static void apply(Guess guess, std::span<const int64_t> numbers, Left& left);
+  Guess choose_guess(std::span<const int64_t> numbers, const Line& line, double& bits);
+  static void apply(const Line& line, Guess guess, std::span<const int64_t> numbers, Left& left);
   static void shift(const Left& left, Shifted& out);
   static void write_head(uint8_t tag, const Left& left, const Shifted& shifted, Bytes& out);
   void write_binned(const Left& left, const Shifted& shifted, Bytes& out);

@@ -92,6 +92,33 @@ TEST(NumberCodec, GaussianNoiseComesWithinAHundredthOfItsEntropy) {
   EXPECT_LE(double(round_trip(numbers)), 14400 * entropy / 8 * 1.01);
 }
 
+TEST(NumberCodec, WhatSwingsIsPaidByWhatIsNewInIt) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> news(0, 1'000);
+  double before = 0;
+  double before_that = 0;
+  const Numbers numbers = made(14400, [&](size_t) {
+    const double now = 1.2 * before - 0.9 * before_that + news(random);
+    before_that = before;
+    before = now;
+    return std::llround(600'000 + now);
+  });
+  const double entropy = std::log2(1'000 * std::sqrt(2 * M_PI * M_E));
+  EXPECT_LE(double(round_trip(numbers)), 14400 * entropy / 8 * 1.02);
+}
+
+TEST(NumberCodec, AFewLevelsThatOftenStandArePaidAsRuns) {
+  std::mt19937_64 random(1);
+  int64_t level = 0;
+  const Numbers numbers = made(14400, [&](size_t) {
+    if (random() % 10 < 4) level = int64_t(random() % 8) * 15;
+    return level;
+  });
+  const double stands = 0.6 + 0.4 / 8;  // chances, from which the entropy
+  const double bits = -stands * std::log2(stands) - (1 - stands) * std::log2((1 - stands) / 7);
+  EXPECT_LE(double(round_trip(numbers)), 14400 * bits / 8 * 1.07);
+}
+
 TEST(NumberCodec, LevelsFarApartEachWithNoiseDoNotPayForTheWayBetween) {
   std::mt19937_64 random(1);
   const Numbers numbers = made(14400, [&](size_t) {
@@ -160,6 +187,16 @@ TEST(NumberCodec, CutOffAnywhereItIsCorrupt) {
         EXPECT_EQ(status.code(), Code::kCorrupt);
       }
     }
+  }
+}
+
+TEST(NumberCodec, GuessesThatThereAreNotAreRefused) {
+  NumberDecoder decoder;
+  Numbers read(4);
+  for (int guess = 5; guess < 64; ++guess) {
+    const Bytes bytes = {uint8_t(guess << 2 | 2), 0, 0, 0, 0, 0, 1, 1, 0x10, 0, 0, 0, 0, 0};
+    std::span<const uint8_t> rest(bytes);
+    EXPECT_EQ(decoder.read(rest, read).code(), Code::kCorrupt) << guess;
   }
 }
 

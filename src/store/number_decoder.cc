@@ -23,6 +23,7 @@ struct Head {
   Guess guess = Guess::kNone;
   uint64_t first = 0;
   uint64_t second = 0;
+  Swing swing;
   uint64_t least = 0;
   uint64_t divisor = 0;
 };
@@ -35,10 +36,15 @@ bool read_signed(ByteReader& reader, uint64_t& number) {
 
 Result<Head> read_head(ByteReader& reader, uint8_t tag, size_t numbers) {
   Head head{.guess = guess_of(tag)};
+  if (head.guess > Guess::kSwing) return corrupt("an unknown guess");
   if (numbers < given(head.guess)) return corrupt("a guess at too few");
   if (head.guess != Guess::kNone && !read_signed(reader, head.first)) return corrupt("end early");
-  if (head.guess == Guess::kTrend && !read_signed(reader, head.second)) {
-    return corrupt("end early");
+  if (given(head.guess) == 2 && !read_signed(reader, head.second)) return corrupt("end early");
+  if (head.guess == Guess::kSwing) {
+    uint64_t one = 0;
+    uint64_t two = 0;
+    if (!read_signed(reader, one) || !read_signed(reader, two)) return corrupt("end early");
+    head.swing = {.one = static_cast<int64_t>(one), .two = static_cast<int64_t>(two)};
   }
   if (!read_signed(reader, head.least) || !reader.read(head.divisor)) return corrupt("end early");
   return head;
@@ -72,6 +78,18 @@ void undo(const Head& head, std::span<int64_t> numbers) {
         numbers[i] = static_cast<int64_t>(number);
       }
       return;
+    case Guess::kSwing: {
+      int64_t before_that = numbers[0] = static_cast<int64_t>(number);
+      int64_t before = numbers[1] = static_cast<int64_t>(number + step);
+      for (size_t i = 2; i < numbers.size(); ++i) {
+        const int64_t guessed = head.swing.guess(before, before_that);
+        before_that = before;
+        before = static_cast<int64_t>(static_cast<uint64_t>(numbers[i]) +
+                                      static_cast<uint64_t>(guessed));
+        numbers[i] = before;
+      }
+      return;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -21,9 +22,9 @@ constexpr int kZstdLevel = 6;
 constexpr size_t kStretches = 4;
 constexpr size_t kShortestStretch = 64;
 constexpr size_t kLongestStretch = 128;
-// Where runs are longer than this on average, they are tried; where longer than that, taken.
-constexpr size_t kRunsTried = 3;
-constexpr size_t kRunsTaken = 16;
+// Where at most so many of a hundred numbers differ from the one before, runs are tried, or taken.
+constexpr size_t kRunsTried = 75;
+constexpr size_t kRunsTaken = 6;
 
 uint64_t bits_of(int64_t number) { return static_cast<uint64_t>(number); }
 int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(bits_of(a) - bits_of(b)); }
@@ -35,19 +36,6 @@ int64_t slope_of(std::span<const int64_t> numbers) {
   const int64_t climb = minus(numbers.back(), numbers.front());
   const int64_t rest = climb % steps;
   return climb / steps + (2 * rest >= steps ? 1 : 2 * rest <= -steps ? -1 : 0);
-}
-
-// What the guess leaves of number i, which is one that it covers.
-int64_t left_at(std::span<const int64_t> numbers, size_t i, Guess guess, int64_t slope) {
-  switch (guess) {
-    case Guess::kNone: return numbers[i];
-    case Guess::kStep: return minus(numbers[i], numbers[i - 1]);
-    case Guess::kTrend:
-      return minus(minus(numbers[i], numbers[i - 1]), minus(numbers[i - 1], numbers[i - 2]));
-    case Guess::kRamp:
-      return static_cast<int64_t>(bits_of(numbers[i]) - bits_of(slope) * uint64_t{i});
-  }
-  return 0;
 }
 
 size_t count_runs(std::span<const int64_t> numbers) {
@@ -67,7 +55,64 @@ void for_each_stretch(size_t count, const Each& each) {
   }
 }
 
+// The swing that leaves least of the numbers, by least squares over the stretches; none where it
+// does not leave clearly less than the number itself and its step.
+std::optional<Swing> swing_of(std::span<const int64_t> numbers) {
+  constexpr double kClearly = 0.9;
+  constexpr double kLargest = 8;  // no factor of something that stays within bounds is beyond it
+  double n = 0, sums[3] = {}, products[3][3] = {}, steps = 0, steps_squared = 0;
+  for_each_stretch(numbers.size(), [&](size_t begin, size_t end) {
+    for (size_t i = std::max<size_t>(begin, 2); i < end; ++i) {
+      double x[3];
+      for (size_t k = 0; k < 3; ++k) {
+        x[k] = static_cast<double>(minus(numbers[i - k], numbers.front()));
+      }
+      n += 1;
+      steps += x[0] - x[1];
+      steps_squared += (x[0] - x[1]) * (x[0] - x[1]);
+      for (size_t k = 0; k < 3; ++k) {
+        sums[k] += x[k];
+        for (size_t m = k; m < 3; ++m) products[k][m] += x[k] * x[m];
+      }
+    }
+  });
+  if (n < 16) return std::nullopt;
+  const auto covariance = [&](size_t k, size_t m) {
+    return products[k][m] - sums[k] * sums[m] / n;
+  };
+  const double yy = covariance(0, 0), y1 = covariance(0, 1), y2 = covariance(0, 2);
+  const double x11 = covariance(1, 1), x12 = covariance(1, 2), x22 = covariance(2, 2);
+  const double determinant = x11 * x22 - x12 * x12;
+  if (!(determinant > 1e-9 * x11 * x22)) return std::nullopt;
+  const double one = (y1 * x22 - y2 * x12) / determinant;
+  const double two = (y2 * x11 - y1 * x12) / determinant;
+  const double left = yy - one * y1 - two * y2;
+  const double left_of_step = steps_squared - steps * steps / n;
+  if (!(left < kClearly * std::min(yy, left_of_step))) return std::nullopt;
+  if (!(std::fabs(one) < kLargest && std::fabs(two) < kLargest)) return std::nullopt;
+  return Swing{.one = std::llround(one * 256), .two = std::llround(two * 256)};
+}
+
 }  // namespace
+
+NumberEncoder::Line NumberEncoder::line_of(std::span<const int64_t> numbers) {
+  return {.slope = slope_of(numbers), .swing = swing_of(numbers)};
+}
+
+// What the guess leaves of number i, which is one that it covers.
+int64_t NumberEncoder::left_at(std::span<const int64_t> numbers, size_t i, Guess guess,
+                               const Line& line) {
+  switch (guess) {
+    case Guess::kNone: return numbers[i];
+    case Guess::kStep: return minus(numbers[i], numbers[i - 1]);
+    case Guess::kTrend:
+      return minus(minus(numbers[i], numbers[i - 1]), minus(numbers[i - 1], numbers[i - 2]));
+    case Guess::kRamp:
+      return static_cast<int64_t>(bits_of(numbers[i]) - bits_of(line.slope) * uint64_t{i});
+    case Guess::kSwing: return minus(numbers[i], line.swing->guess(numbers[i - 1], numbers[i - 2]));
+  }
+  return 0;
+}
 
 void NumberEncoder::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
@@ -86,10 +131,10 @@ void NumberEncoder::write(std::span<const int64_t> numbers, Bytes& out) {
     write_varint(out, zigzag(numbers.empty() ? 0 : numbers.front()));
     return;
   }
-  if (runs * kRunsTried > numbers.size()) return write_stream(numbers, out);
+  if (runs * 100 > numbers.size() * kRunsTried) return write_stream(numbers, out);
   const size_t begin = out.size();
   write_runs(numbers, runs, out);
-  if (runs * kRunsTaken < numbers.size()) return;
+  if (runs * 100 <= numbers.size() * kRunsTaken) return;
   Bytes as_stream;
   write_stream(numbers, as_stream);
   if (as_stream.size() >= out.size() - begin) return;
@@ -99,7 +144,7 @@ void NumberEncoder::write(std::span<const int64_t> numbers, Bytes& out) {
 
 double NumberEncoder::estimate_bits(std::span<const int64_t> numbers) {
   double bits = 0;
-  choose_guess(numbers, bits);
+  choose_guess(numbers, line_of(numbers), bits);
   return bits;
 }
 
@@ -125,18 +170,20 @@ void NumberEncoder::write_runs(std::span<const int64_t> numbers, size_t runs, By
   }
 }
 
-Guess NumberEncoder::choose_guess(std::span<const int64_t> numbers, double& bits) {
-  const int64_t slope = slope_of(numbers);
+Guess NumberEncoder::choose_guess(std::span<const int64_t> numbers, const Line& line,
+                                  double& bits) {
   Guess best = Guess::kNone;
   bits = 0;
-  for (const Guess guess : {Guess::kNone, Guess::kStep, Guess::kTrend, Guess::kRamp}) {
+  for (const Guess guess :
+       {Guess::kNone, Guess::kStep, Guess::kSwing, Guess::kTrend, Guess::kRamp}) {
     if (numbers.size() < 4 && guess != Guess::kNone) continue;
+    if (guess == Guess::kSwing && !line.swing) continue;
     // What does not go on from number to number has no trend either.
     if (guess == Guess::kTrend && best == Guess::kNone) break;
     sample_.clear();
     for_each_stretch(numbers.size(), [&](size_t begin, size_t end) {
       for (size_t i = std::max(begin, given(guess)); i < end; ++i) {
-        sample_.push_back(left_at(numbers, i, guess, slope));
+        sample_.push_back(left_at(numbers, i, guess, line));
       }
     });
     const int64_t least = *std::ranges::min_element(sample_);
@@ -153,14 +200,15 @@ Guess NumberEncoder::choose_guess(std::span<const int64_t> numbers, double& bits
   return best;
 }
 
-void NumberEncoder::apply(Guess guess, std::span<const int64_t> numbers, Left& left) {
-  const int64_t slope = guess == Guess::kRamp ? slope_of(numbers) : 0;
+void NumberEncoder::apply(const Line& line, Guess guess, std::span<const int64_t> numbers,
+                          Left& left) {
   left.guess = guess;
-  left.first = guess == Guess::kRamp ? slope : numbers[0];
-  left.second = guess == Guess::kTrend ? minus(numbers[1], numbers[0]) : 0;
+  left.first = guess == Guess::kRamp ? line.slope : numbers[0];
+  left.second = given(guess) == 2 ? minus(numbers[1], numbers[0]) : 0;
+  left.swing = line.swing.value_or(Swing{});
   left.numbers.resize(numbers.size() - given(guess));
   for (size_t i = 0; i < left.numbers.size(); ++i) {
-    left.numbers[i] = left_at(numbers, i + given(guess), guess, slope);
+    left.numbers[i] = left_at(numbers, i + given(guess), guess, line);
   }
 }
 
@@ -183,7 +231,8 @@ void NumberEncoder::shift(const Left& left, Shifted& out) {
 
 void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
   double bits = 0;
-  apply(choose_guess(numbers, bits), numbers, left_);
+  const Line line = line_of(numbers);
+  apply(line, choose_guess(numbers, line, bits), numbers, left_);
   shift(left_, shifted_);
   const size_t begin = out.size();
   write_binned(left_, shifted_, out);
@@ -194,7 +243,7 @@ void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
   };
   if (repeats(shifted_.numbers) && write_repeating(left_, shifted_, candidate_)) take_if_shorter();
   if (left_.guess == Guess::kNone) return;
-  apply(Guess::kNone, numbers, other_left_);
+  apply(line, Guess::kNone, numbers, other_left_);
   if (!repeats(std::span(reinterpret_cast<const uint64_t*>(numbers.data()), numbers.size())))
     return;
   shift(other_left_, other_shifted_);
@@ -204,7 +253,11 @@ void NumberEncoder::write_stream(std::span<const int64_t> numbers, Bytes& out) {
 void NumberEncoder::write_head(uint8_t tag, const Left& left, const Shifted& shifted, Bytes& out) {
   out.push_back(tag);
   if (left.guess != Guess::kNone) write_varint(out, zigzag(left.first));
-  if (left.guess == Guess::kTrend) write_varint(out, zigzag(left.second));
+  if (given(left.guess) == 2) write_varint(out, zigzag(left.second));
+  if (left.guess == Guess::kSwing) {
+    write_varint(out, zigzag(left.swing.one));
+    write_varint(out, zigzag(left.swing.two));
+  }
   write_varint(out, zigzag(shifted.least));
   write_varint(out, shifted.divisor);
 }

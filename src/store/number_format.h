@@ -15,16 +15,16 @@ enum class Kind : uint8_t {
   kRepeating,  // what the guess leaves, in bytes packed by zstd
 };
 
-// kind:2 guess:2
+// kind:2 guess:3
 constexpr uint8_t tag(Kind kind, Guess guess) {
   return static_cast<uint8_t>(static_cast<uint8_t>(kind) | static_cast<uint8_t>(guess) << 2);
 }
 constexpr Kind kind_of(uint8_t tag) { return static_cast<Kind>(tag & 3); }
-constexpr Guess guess_of(uint8_t tag) { return static_cast<Guess>(tag >> 2 & 3); }
+constexpr Guess guess_of(uint8_t tag) { return static_cast<Guess>(tag >> 2); }
 
 // How many numbers of a column the guess does not cover: they are given beforehand.
 constexpr size_t given(Guess guess) {
-  return guess == Guess::kTrend ? 2 : guess == Guess::kStep ? 1 : 0;
+  return guess == Guess::kTrend || guess == Guess::kSwing ? 2 : guess == Guess::kStep ? 1 : 0;
 }
 
 // Bytes that a number below `bound` takes in kRepeating: 1, 2, 4 or 8.

@@ -6,6 +6,7 @@ installed.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,18 @@ class Texts(Case):
         done = subprocess.run([need("promtool"), "check", "metrics"], input=text, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, (done.stdout + done.stderr).decode())
 
+    # FAULT-089
+    def test_promtool_reads_other_exporters_names_and_minds_their_names_alone(self):
+        # What it minds is those exporters' contract: a counter without _total, a name or a label of another style.
+        theirs = re.compile("counter metrics should have|camelCase|should not include type|should not have \"_(count|total)\" suffix")
+        for names in ("dcgm", "dcgm46", "nvidia_smi", "gpusight,dcgm,dcgm46,nvidia_smi"):
+            text = self.server.get("/metrics?names=" + names).body
+            done = subprocess.run([need("promtool"), "check", "metrics"], input=text, capture_output=True,
+                                  check=False)
+            self.assertIn(done.returncode, (0, 3), names)  # 3: readable, with remarks
+            remarks = (done.stdout + done.stderr).decode().splitlines()
+            self.assertEqual([r for r in remarks if not theirs.search(r)], [], names)
+
     def test_the_strict_parser_reads_our_openmetrics(self):
         try:
             from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -64,7 +77,7 @@ class Texts(Case):
 
 
 class Scraped(Case):
-    def start_prometheus(self, target):
+    def start_prometheus(self, target, names=()):
         program = need("prometheus")
         port = free_port()
         config = os.path.join(self.folder, "prometheus.yml")
@@ -72,6 +85,8 @@ class Scraped(Case):
             file.write("global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
                        "scrape_configs:\n- job_name: gpusight\n  static_configs:\n"
                        f"  - targets: ['127.0.0.1:{target}']\n")
+            if names:
+                file.write(f"  params: {{names: [{', '.join(names)}]}}\n")
         log = open(os.path.join(self.folder, "prometheus.log"), "wb")  # closed with the test
         self.addCleanup(log.close)
         process = subprocess.Popen(
@@ -104,6 +119,33 @@ class Scraped(Case):
         self.assertEqual(len(rate), DEVICES)
         # No label of ours was renamed because it collided with one of Prometheus's.
         for result in power:
+            self.assertFalse([name for name in result["metric"] if name.startswith("exported_")])
+
+    # FAULT-092
+    # FAULT-104
+    def test_the_panels_of_public_boards_find_their_series(self):
+        server = self.daemon(scenario="h100-mig")
+        port = self.start_prometheus(server.port, ("dcgm", "nvidia_smi"))
+        wait_until(lambda: self.query(port, 'up{job="gpusight"} == 1'), 60, 0.5, "a first scrape")
+        boards = [d for d in server.snapshot()["devices"] if d["kind"] == "gpu"]
+        instances = [d for d in server.snapshot()["devices"] if d["kind"] == "mig"]
+        by_gpu = "by (Hostname, gpu)"
+        by_instance = "by (Hostname, gpu, GPU_I_ID, GPU_I_PROFILE)"
+        of_mig = 'on(uuid, gpu_instance_id) group_left(profile) max by (uuid, gpu_instance_id, profile) (nvidia_smi_mig_info)'
+        for expression, count in (
+                (f'max(DCGM_FI_DEV_GPU_TEMP{{Hostname=~".+", gpu=~".+"}}) {by_gpu}', len(boards)),
+                (f"max(DCGM_FI_DEV_POWER_USAGE) {by_gpu}", len(boards)),
+                (f"max(DCGM_FI_DEV_SM_CLOCK * 1000000) {by_gpu} > 1e8", len(boards)),
+                (f"max(DCGM_FI_DEV_FB_USED) {by_instance}", len(boards) + len(instances)),
+                (f"max(DCGM_FI_PROF_PIPE_TENSOR_ACTIVE) {by_instance} <= 1", len(boards) + len(instances)),
+                ("nvidia_smi_power_draw_watts / nvidia_smi_enforced_power_limit_watts < 2", len(boards)),
+                ("nvidia_smi_memory_used_bytes / nvidia_smi_memory_total_bytes <= 1", len(boards)),
+                (f"nvidia_smi_mig_memory_used_bytes * {of_mig}", len(instances)),
+                (f"nvidia_smi_mig_tensor_activity_ratio * {of_mig}", len(instances)),
+        ):
+            found = wait_until(lambda e=expression, n=count: len(self.query(port, e)) == n, 40, 0.5, expression)
+            self.assertTrue(found)
+        for result in self.query(port, '{__name__=~"DCGM_.+|nvidia_smi_.+"}'):
             self.assertFalse([name for name in result["metric"] if name.startswith("exported_")])
 
     # FAULT-039

@@ -47,19 +47,57 @@ enum class Query : uint16_t {
   kMigMode,
   kMigHandle,
   kUuid,
+  kNumber,  // the plain numbers of slow_readings.cc, by their place there
+  kApplicationClock,
+  kApplicationClockDefault,
+  kCustomerClock,
+  kMargin,
+  kThreshold,
+  kEngineUtilization,
+  kEncoderStats,
+  kFbcStats,
+  kEncoderSessions,
+  kFbcSessions,
+  kFanRpm,
+  kPowerLimitRange,
+  kPcieThroughput,
+  kBar1,
+  kProtectedMemory,
+  kProtectedSize,
+  kEccMode,
+  kEccTotal,
+  kEccSram,
+  kSramErrors,
+  kRemapHistogram,
+  kRepairStatus,
+  kFabric,
+  kConfidential,
+  kActiveVgpus,
+  kProcessShares,
+  kProcessSharesV1,
+  kGpmSupport,
+  kGpmAlloc,
+  kGpmSample,
+  kGpmMetrics,
+  kGpmMetric,
 };
 
 // What is known of a handle's abilities, kept between polls.
 class HandleMemory {
  public:
-  // A mode (MIG, ECC, vGPU) may change what a handle supports, so it is asked again this often.
+  // A mode (MIG, ECC, vGPU) may change what a handle supports, so it is asked again this often, not
+  // everything at once but spread over some minutes.
   static constexpr Duration kAskAgain = std::chrono::minutes(10);
+  static constexpr Duration kSpread = std::chrono::minutes(5);
 
   static uint32_t key(Query query, uint32_t sub) {
     return static_cast<uint32_t>(query) << 16 | (sub & 0xFFFF);
   }
   bool is_unsupported(uint32_t key, MonoTime now) const;
-  void set_unsupported(uint32_t key, MonoTime now) { unsupported_until_[key] = now + kAskAgain; }
+  void set_unsupported(uint32_t key, MonoTime now) {
+    const uint32_t mixed = key * 2654435761U >> 24;  // any 8 bits that differ from key to key
+    unsupported_until_[key] = now + kAskAgain + kSpread / 256 * mixed;
+  }
   void set_worked(uint32_t key) { worked_.insert(key); }
   bool has_worked(uint32_t key) const { return worked_.contains(key); }
 
@@ -86,12 +124,19 @@ class Conversation {
   template <typename... Parameters, typename... Arguments>
   Return ask(Query query, uint32_t sub, Return (*function)(Handle, Parameters...),
              Arguments... arguments) {
+    return ask_library(query, sub, function, handle_, arguments...);
+  }
+
+  // The same for calls that name the handle in another way, or not at all.
+  template <typename... Parameters, typename... Arguments>
+  Return ask_library(Query query, uint32_t sub, Return (*function)(Parameters...),
+                     Arguments... arguments) {
     if (fate_.is_over()) return fate_.fatal;
     if (function == nullptr) return Return::kFunctionNotFound;
     const uint32_t key = HandleMemory::key(query, sub);
     if (memory_.is_unsupported(key, report_.now())) return Return::kNotSupported;
     const MonoTime start = report_.now();
-    const Return code = function(handle_, arguments...);
+    const Return code = function(arguments...);
     report_.count_call(report_.now() - start);
     note(key, code);
     return code;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "collect/nvml/device_facts.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -131,7 +132,18 @@ Return list_instances(CallMeter& call, const NvmlApi& api, Gpu& gpu) {
   });
 }
 
-Return describe(CallMeter& call, const NvmlApi& api, const std::string& driver, Gpu& gpu) {
+// What all devices of a machine have in common.
+struct Machine {
+  std::string driver;
+  Facts facts;
+};
+
+Machine describe_machine(CallMeter& call, const NvmlApi& api) {
+  return {driver_version(call, api), system_facts(call, api)};
+}
+
+Return describe(CallMeter& call, const NvmlApi& api, const Machine& machine, Gpu& gpu) {
+  const auto& [driver, facts] = machine;
   const Return identified = identify(call, api, gpu);
   if (identified != Return::kSuccess) return identified;
   model::Device& device = gpu.device;
@@ -143,6 +155,8 @@ Return describe(CallMeter& call, const NvmlApi& api, const std::string& driver, 
   device.minor = device_number(call, api.minor, gpu.handle);
   if (!device.index) device.index = device_number(call, api.index, gpu.handle);
   gpu.architecture = device_number(call, api.architecture, gpu.handle);
+  device.facts = facts;
+  read_device_facts(call, api, gpu);
   // A device without MIG, or whose MIG devices cannot be listed, is a device all the same.
   const Return listed = list_instances(call, api, gpu);
   return listed == Return::kGpuIsLost ? listed : Return::kSuccess;
@@ -155,9 +169,9 @@ bool is_listed(const Enumeration& found, const std::string& uuid) {
 enum class Answer : uint8_t { kFiled, kSilent };
 
 // Files a device under what its handle's code and its description say.
-Answer add(CallMeter& call, const NvmlApi& api, Return code, Gpu gpu, const std::string& driver,
+Answer add(CallMeter& call, const NvmlApi& api, Return code, Gpu gpu, const Machine& machine,
            Enumeration& found) {
-  if (code == Return::kSuccess) code = describe(call, api, driver, gpu);
+  if (code == Return::kSuccess) code = describe(call, api, machine, gpu);
   if (code == Return::kNoPermission || is_empty(code)) {
     ++found.refused;
     return Answer::kFiled;
@@ -223,13 +237,13 @@ Enumeration enumerate_all(CallMeter& call, const NvmlApi& api,
   unsigned count = 0;
   found.failure = call(api.count, &count);
   if (found.failure != Return::kSuccess) return found;
-  const std::string driver = driver_version(call, api);
+  const Machine machine = describe_machine(call, api);
   std::vector<unsigned> lost;
   for (unsigned i = 0; i < std::min(count, kMostGpus); ++i) {
     Gpu gpu;
     gpu.device.index = i;
     const Return code = call(api.handle_by_index, i, &gpu.handle);
-    const Answer answer = add(call, api, code, std::move(gpu), driver, found);
+    const Answer answer = add(call, api, code, std::move(gpu), machine, found);
     if (answer == Answer::kSilent) lost.push_back(i);
   }
   name_the_lost(lost, bus, known, found);
@@ -239,11 +253,11 @@ Enumeration enumerate_all(CallMeter& call, const NvmlApi& api,
 Enumeration enumerate_at(CallMeter& call, const NvmlApi& api,
                          const std::vector<std::string>& addresses, const KnownDevices& known) {
   Enumeration found;
-  const std::string driver = driver_version(call, api);
+  const Machine machine = describe_machine(call, api);
   for (const std::string& address : addresses) {
     Gpu gpu;
     const Return code = call(api.handle_by_pci, address.c_str(), &gpu.handle);
-    if (add(call, api, code, std::move(gpu), driver, found) == Answer::kSilent) {
+    if (add(call, api, code, std::move(gpu), machine, found) == Answer::kSilent) {
       found.lost.push_back(known.by_pci(address).value_or(device_at(address)));
     }
   }

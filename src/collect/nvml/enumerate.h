@@ -25,6 +25,7 @@ struct Gpu {
   std::optional<uint32_t> architecture;
   uint32_t pci_device_id = 0;  // 0: not known
   bool mig_enabled = false;
+  bool has_unified_memory = false;  // the host's; the driver has no figures of it
   std::vector<MigDevice> instances;
 };
 

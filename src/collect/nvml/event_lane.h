@@ -1,7 +1,8 @@
-// The driver's own events: XID errors and changes of MIG. One set for a generation, made when it is
-// opened; the lane waits on it.
+// What happens to devices between two ticks: the driver's own events, of which there is one set for
+// a generation, and what its kernel module writes to the kernel log. The lane waits on the set.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,7 +35,7 @@ class DriverEvents {
 class EventLane final : public Lane {
  public:
   EventLane(const LaneContext& context, std::span<const std::unique_ptr<SharedGpu>> gpus,
-            std::unique_ptr<DriverEvents> events);
+            std::unique_ptr<DriverEvents> events);  // nullptr: only the log
 
   const LaneInfo& info() const override { return info_; }
   Verdict poll(Report& report) override;
@@ -43,12 +44,25 @@ class EventLane final : public Lane {
   Return wait(EventData& data, unsigned timeout_ms, Report& report);
   // False when the event means that everything must be listed again.
   bool tell(const EventData& data, Report& report);
+  void tell_xid(model::Event event, XidMerge::Way way, Report& report);
+  void read_log(Report& report);
+  // Such events may come many times a second: one in a while, with how many there were.
+  bool is_due(const model::Event& event, MonoTime now, uint64_t& more);
   std::string uuid_of(Handle handle) const;
+  std::string uuid_at(const std::string& pci) const;
 
   LaneContext context_;
   LaneInfo info_;
   std::vector<std::pair<Handle, std::string>> uuids_;
+  std::map<std::string, std::string> uuid_by_pci_;
+  const KnownDevices* known_ = nullptr;
   std::unique_ptr<DriverEvents> events_;
+
+  struct Frequent {
+    MonoTime told_at{};
+    uint64_t more = 0;
+  };
+  std::map<std::pair<std::string, catalog::EventKind>, Frequent> frequent_;
 };
 
 }  // namespace gpusight::collect::nvml

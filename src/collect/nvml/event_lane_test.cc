@@ -46,6 +46,42 @@ TEST_F(NvmlEvents, AChangeOfMigEndsTheGeneration) {
   EXPECT_EQ(report_->events()[0].kind, EventKind::kMigChange);
 }
 
+TEST_F(NvmlEvents, MemoryErrorsAndWhatTheDeviceNeedsAreEvents) {
+  fake_.gpus[0].numbers["nvmlDeviceGetSupportedEventTypes"] = {0xFFFF};
+  open();
+  fake_.events = {{gpu_handle(0), kEventDoubleBit, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventRetirementFailure, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventRecoveryAction, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventPowerSource, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), 1ULL << 40, 0, kNotAMigInstance, kNotAMigInstance}};
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGood);
+  ASSERT_EQ(report_->events().size(), 4u);
+  EXPECT_EQ(report_->events()[0].kind, EventKind::kMemoryError);
+  EXPECT_EQ(report_->events()[0].severity, catalog::Severity::kError);
+  EXPECT_EQ(report_->events()[0].arguments, std::vector<std::string>{"double_bit"});
+  EXPECT_EQ(report_->events()[1].kind, EventKind::kMemoryRetirement);
+  EXPECT_EQ(report_->events()[2].kind, EventKind::kRecoveryAction);
+  EXPECT_EQ(report_->events()[3].kind, EventKind::kPowerSource);
+}
+
+TEST_F(NvmlEvents, ChangesThatComeManyTimesASecondAreToldOnceInAWhile) {
+  fake_.gpus[0].numbers["nvmlDeviceGetSupportedEventTypes"] = {0xFFFF};
+  open();
+  const auto change = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      fake_.events.push_back({gpu_handle(0), kEventClock, 0, kNotAMigInstance, kNotAMigInstance});
+    }
+    poll("nvml/events");
+    return report_->events().size();
+  };
+  EXPECT_EQ(change(20), 1u);
+  EXPECT_EQ(change(10), 0u);
+  clock_.advance(std::chrono::seconds(10));
+  EXPECT_EQ(change(1), 1u);
+  EXPECT_EQ(report_->events()[0].fields.back(),
+            (std::pair<std::string, std::string>{"untold_before", "29"}));
+}
+
 TEST_F(NvmlEvents, AMaskThatIsNotSupportedCostsNotTheOthers) {
   fake_.registering[kEventMigChange] = Return::kNotSupported;
   open();

@@ -38,7 +38,10 @@ struct FakeGpu {
                   .free = 59'500'000'000,
                   .used = 20'000'000'000};
   int temperature = 40;
-  std::map<uint32_t, FieldValue> fields;  // what is not in here is not supported
+  std::map<uint32_t, FieldValue> fields;  // what is not in here is not supported; scope 0
+  std::map<std::pair<uint32_t, uint32_t>, FieldValue> scoped_fields;  // by id and scope
+  // Answers of the calls that give numbers, by "name" or "name:argument"; likewise.
+  std::map<std::string, std::vector<uint64_t>> numbers;
   std::map<SamplingType, std::vector<RingSample>> rings;
   unsigned power_mw = 300'000;
   std::vector<unsigned> fans = {30, 31};
@@ -46,10 +49,19 @@ struct FakeGpu {
   unsigned long long throttle = 0;
   std::vector<ProcessRow> compute;
   std::vector<ProcessRow> graphics;
+  std::vector<ProcessShare> shares;      // the driver's ring: newer ones than asked for are given
+  std::map<unsigned, unsigned> links;    // to the bus number of another device, by link
+  std::map<size_t, unsigned> ancestors;  // the driver's word for the path to that GPU
+  std::vector<EncoderSession> encoders;
+  std::vector<FbcSession> captures;
+  bool has_gpm = false;
+  std::map<uint32_t, double> gpm;  // by metric; what is not in here fails with a zero
+  std::map<std::pair<unsigned, uint32_t>, double> instance_gpm;  // by GPU instance and metric
   unsigned mig_mode = 0;
   std::vector<FakeMig> instances;
 
   void set_field(uint32_t id, ValueType type, uint64_t value);
+  void set_field_of(uint32_t scope, uint32_t id, ValueType type, uint64_t value);
   void add_sample(SamplingType type, uint64_t timestamp_us, uint32_t value);
   std::string pci() const;
 };
@@ -80,6 +92,8 @@ class FakeNvml {
   std::string driver = "580.105.08";
   std::string path = "/usr/lib/libnvidia-ml.so.580.105.08";
   size_t row_bytes = 24;           // what _v3 writes
+  int gpm_samples = 0;             // allocated and not freed
+  uint64_t asked_since_us = 0;     // the last time that shares were asked for
   unsigned too_small_answers = 0;  // process lists say INSUFFICIENT_SIZE so often, asking for more
   std::deque<EventData> events;
   std::map<uint64_t, Return> registering;  // by mask

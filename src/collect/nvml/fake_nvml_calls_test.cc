@@ -1,5 +1,5 @@
 // The functions of the fake library: each looks at the current machine.
-#include "collect/nvml/fake_nvml.h"
+#include "collect/nvml/fake_nvml_call.h"
 
 #include <gtest/gtest.h>
 
@@ -11,37 +11,7 @@
 namespace gpusight::collect::nvml {
 namespace {
 
-FakeNvml* current() { return FakeNvml::current(); }
-
-Return put_text(const std::string& text, char* out, unsigned size) {
-  if (text.size() + 1 > size) return Return::kInsufficientSize;
-  std::memcpy(out, text.c_str(), text.size() + 1);
-  return Return::kSuccess;
-}
-
-// Calls `act` with the GPU unless the call is to fail; MIG handles have no business here.
-template <typename Act>
-Return on_gpu(const char* name, Handle handle, Act act) {
-  FakeNvml& fake = *current();
-  if (const auto code = fake.enter(name, handle)) return *code;
-  FakeGpu* gpu = fake.gpu_of(handle);
-  if (gpu == nullptr) return Return::kInvalidArgument;
-  if (fake.mig_of(handle) != nullptr) return Return::kNotSupported;
-  return act(*gpu);
-}
-
-template <typename Act>
-Return on_mig(const char* name, Handle handle, Act act) {
-  FakeNvml& fake = *current();
-  if (const auto code = fake.enter(name, handle)) return *code;
-  FakeMig* mig = fake.mig_of(handle);
-  return mig == nullptr ? Return::kInvalidArgument : act(*mig);
-}
-
-Return set_number(unsigned* out, unsigned value) {
-  *out = value;
-  return Return::kSuccess;
-}
+using namespace fake;
 
 Return init() {
   if (const auto code = current()->enter("nvmlInit_v2")) return *code;
@@ -183,14 +153,18 @@ Return samples(Handle handle, SamplingType type, unsigned long long last_seen,
 Return field_values(Handle handle, int count, FieldValue* out) {
   return on_gpu("nvmlDeviceGetFieldValues", handle, [&](FakeGpu& gpu) {
     for (FieldValue& field : std::span(out, static_cast<size_t>(count))) {
-      const auto it = gpu.fields.find(field.field_id);
-      if (it == gpu.fields.end()) {
-        field.result = Return::kNotSupported;
+      const FieldValue asked = field;
+      const auto whole = gpu.fields.find(asked.field_id);
+      const auto part = gpu.scoped_fields.find({asked.field_id, asked.scope_id});
+      if (part != gpu.scoped_fields.end()) {
+        field = part->second;
+      } else if (whole != gpu.fields.end() && asked.scope_id == 0) {
+        field = whole->second;
       } else {
-        const uint32_t id = field.field_id;
-        field = it->second;
-        field.field_id = id;
+        field.result = Return::kNotSupported;
       }
+      field.field_id = asked.field_id;
+      field.scope_id = asked.scope_id;
     }
     return Return::kSuccess;
   });
@@ -363,11 +337,6 @@ constexpr char kGraphics3[] = "nvmlDeviceGetGraphicsRunningProcesses_v3";
 constexpr char kGraphics2[] = "nvmlDeviceGetGraphicsRunningProcesses_v2";
 constexpr char kGraphics1[] = "nvmlDeviceGetGraphicsRunningProcesses";
 
-template <typename Function>
-void* address(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 }  // namespace
 
 const std::map<std::string, void*>& FakeNvml::functions() {
@@ -431,7 +400,12 @@ const std::map<std::string, void*>& FakeNvml::functions() {
       {"nvmlEventSetWait", address(event_wait_v1)},
       {"gpusight_sim_scenario", address(sim_scenario)},
   };
-  return kFunctions;
+  static const std::map<std::string, void*> kAll = [] {
+    std::map<std::string, void*> all = kFunctions;
+    all.insert(table_functions().begin(), table_functions().end());
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace gpusight::collect::nvml

@@ -29,6 +29,12 @@ void FakeGpu::set_field(uint32_t id, ValueType type, uint64_t value) {
   fields[id] = field;
 }
 
+void FakeGpu::set_field_of(uint32_t scope, uint32_t id, ValueType type, uint64_t value) {
+  FieldValue field{.field_id = id, .scope_id = scope, .timestamp_us = 1, .value_type = type};
+  field.value.as_uint64 = value;
+  scoped_fields[{id, scope}] = field;
+}
+
 void FakeGpu::add_sample(SamplingType type, uint64_t timestamp_us, uint32_t value) {
   RingSample sample{.timestamp_us = timestamp_us};
   sample.value.as_uint32 = value;

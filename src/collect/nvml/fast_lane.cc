@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "platform/proc.h"
+
+#include "collect/nvml/field_tables.h"
+
 namespace gpusight::collect::nvml {
 namespace {
 
@@ -13,8 +17,19 @@ constexpr Duration kDrainEvery = std::chrono::seconds(1);
 // The driver's average is over about a second.
 constexpr Duration kAverageWindow = std::chrono::seconds(1);
 constexpr Duration kForgetEvery = std::chrono::minutes(1);
+constexpr Duration kTurnEvery = std::chrono::seconds(1);
 // The three lists of processes.
 constexpr uint64_t kInstanceProcessCalls = 3;
+constexpr uint32_t kFastBatch = 0;
+// Each fan costs a call: a board with more has them read in turns.
+constexpr unsigned kFansATick = 3;
+constexpr size_t kRingsAShortTick = 1;
+constexpr MetricId kMemoryMetrics[] = {MetricId::kGpuMemoryUsed, MetricId::kGpuMemoryFree,
+                                       MetricId::kGpuMemoryReserved, MetricId::kGpuMemoryTotal};
+
+bool is_utilization(Ring ring) {
+  return ring == Ring::kGpuUtilization || ring == Ring::kMemoryUtilization;
+}
 
 bool belongs_to(const model::Process& process, const model::Device& instance) {
   return process.gpu_instance == instance.gpu_instance &&
@@ -23,6 +38,12 @@ bool belongs_to(const model::Process& process, const model::Device& instance) {
 
 }  // namespace
 
+uint64_t FastLane::most_calls(Duration interval) {
+  constexpr double kShort = 0.1;
+  const double part = std::clamp((seconds(interval) - kShort) / (1 - kShort), 0.0, 1.0);
+  return kMostCallsShort + static_cast<uint64_t>(part * (kMostCalls - kMostCallsShort));
+}
+
 FastLane::FastLane(const LaneContext& context, SharedGpu& shared, const CallMeter* opening)
     : context_(context),
       shared_(shared),
@@ -30,12 +51,45 @@ FastLane::FastLane(const LaneContext& context, SharedGpu& shared, const CallMete
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/fast",
             .cadence = LaneCadence::kFast,
             .uuids = uuids_of(shared.gpu)},
-      ring_reader_(*context.clock, std::max<Duration>(context.interval, kDrainEvery)),
+      fields_(kFastBatch, fast_fields(), parse_driver_version(shared.gpu.device.driver)),
+      ring_reader_(*context.clock, shared.driver_clock,
+                   std::max<Duration>(context.interval, kDrainEvery)),
       throttle_(shared.gpu.device, *shared.known),
-      processes_(context_.root, shared.names) {
+      processes_(context_.root, shared.names),
+      shares_(*context.clock, shared.driver_clock),
+      activity_(*context.api, parse_driver_version(shared.gpu.device.driver)),
+      turns_(turns()) {
   for (const MigDevice& mig : shared.gpu.instances) {
     instances_.push_back({&mig, {}, ProcessReader(context_.root, shared.names)});
   }
+}
+
+// In the order in which they are taken when all have waited alike.
+std::vector<Turn> FastLane::turns() {
+  std::vector<Turn> turns = {
+      read_temperature,
+      [this](auto& talk, auto& found) { read_throttle(talk, found); },
+      [this](auto& talk, auto& found) { read_processes(talk, found); },
+      [this](auto& talk, auto& found) { activity_.read(talk, found); },
+      read_margin,
+      read_performance_state,
+  };
+  for (size_t clock = 0; clock < kClockCount; ++clock) {
+    turns.push_back(
+        [this, clock](auto& talk, auto& found) { read_clock(talk, found, rings_, clock); });
+  }
+  for (const MetricId engine :
+       {MetricId::kGpuEncoderUtilization, MetricId::kGpuDecoderUtilization}) {
+    turns.push_back(
+        [engine](auto& talk, auto& found) { read_engine_utilization(talk, found, engine); });
+  }
+  // As many fans as there is room for.
+  turns.push_back([this](auto& talk, auto& found) {
+    const uint64_t made = std::min(talk.report().calls(), allowed_calls_);
+    const uint64_t some = std::clamp<uint64_t>(allowed_calls_ - made, 1, kFansATick);
+    fans_.read(talk, found, static_cast<unsigned>(some));
+  });
+  return turns;
 }
 
 void FastLane::report_opening(Report& report) {
@@ -51,11 +105,13 @@ Verdict FastLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
   PollFate fate;
   Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
-  const uint64_t calls_before = report.calls();
+  // The first poll gives the whole picture, whatever the tick.
+  allowed_calls_ = report.calls() + (has_polled_ ? most_calls(context_.interval) : kMostCalls);
+  has_polled_ = true;
   report.about(gpu.device.uuid);
   report.state(model::DeviceState::kActive);
   read_gpu(talk);
-  read_instances(talk, fate, calls_before);
+  read_instances(talk, fate);
   forget_names(report);
   if (!fate.is_over()) return Verdict::kGood;
   meter_.reset();
@@ -71,82 +127,136 @@ void FastLane::read_gpu(Conversation& talk) {
   report.set(MetricId::kGpuUp, 1);
   report.set(MetricId::kGpuAsleep, 0);
   if (shared_.no_events) report.absent(MetricId::kGpuXidErrors, *shared_.no_events);
-  const RingSummaries summaries = rings(talk);
-  if (shared_.gpu.mig_enabled) {
-    no_utilization(report, Reason::kNotSupported);
-  } else {
-    read_utilization(talk, summaries);
-  }
-  read_memory(talk);
-  read_temperature(talk);
-  const Fields fields = read_fields(talk);
-  put_memory_temperature(report, fields.memory_celsius);
-  read_power(talk, fields, summaries);
-  read_clocks(talk, summaries);
-  fans_.read(talk);
-  read_pcie_link(talk);
-  read_performance_state(talk);
-  read_throttle(talk);
-  put_processes(report, processes_.read(talk));
-}
-
-RingSummaries FastLane::rings(Conversation& talk) {
-  if (context_.interval > kLongestDrain) return shared_.inbox.take();
-  const MonoTime now = talk.report().now();
+  has_read_processes_ = false;
+  Gathering found(report);
+  read_fields(talk, found);
+  if (!shared_.gpu.mig_enabled) read_utilization(talk, found, rings_);
+  if (!shared_.gpu.has_unified_memory) read_memory(talk, found);
   // Half a tick early is on time.
-  if (drained_at_ && now - *drained_at_ + context_.interval / 2 < kDrainEvery) return {};
-  drained_at_ = now;
-  return ring_reader_.drain(talk, !shared_.gpu.mig_enabled);
+  const Duration pause =
+      context_.interval < kTurnEvery ? kTurnEvery - context_.interval / 2 : Duration{};
+  turns_.take(talk, found, {.most_calls = allowed_calls_, .pause = pause});
+  found.finish(fast_metrics());
 }
 
-void FastLane::read_power(Conversation& talk, const Fields& fields, const RingSummaries& rings) {
-  Report& report = talk.report();
-  Reading average = fields.average_watts;
-  Reading instant = fields.instant_watts;
+// All rings at every tick; where ticks are short one at a time, each about once a second.
+void FastLane::drain_rings(Conversation& talk) {
+  if (context_.interval > kLongestDrain) {
+    rings_ = shared_.inbox.take();
+    return;
+  }
+  const MonoTime now = talk.report().now();
+  const bool is_short = context_.interval < kDrainEvery;
+  size_t drained = 0;
+  for (size_t i = 0; i < kRingCount && (!is_short || drained < kRingsAShortTick); ++i) {
+    const auto ring = static_cast<Ring>(i);
+    if (shared_.gpu.mig_enabled && is_utilization(ring)) continue;
+    // Half a tick early is on time.
+    if (drained_at_[i] && now - *drained_at_[i] + context_.interval / 2 < kDrainEvery) continue;
+    drained_at_[i] = now;
+    rings_[i] = ring_reader_.drain_one(talk, ring);
+    ++drained;
+  }
+}
+
+void FastLane::read_fields(Conversation& talk, Gathering& found) {
+  const std::span<const Reading> readings = fields_.read(talk, &shared_.driver_clock);
+  drain_rings(talk);  // by the driver's clock, of which the fields tell
+  Reading average;
+  Reading instant;
+  Reading energy;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    switch (fields_.rows()[i].metric) {
+      case MetricId::kGpuMemoryTemperature: put_memory_temperature(found, readings[i]); break;
+      case MetricId::kGpuPowerAverage: average = readings[i]; break;
+      case MetricId::kGpuPowerInstant: instant = readings[i]; break;
+      case MetricId::kGpuEnergy: energy = readings[i]; break;
+      default: found.put(fields_.rows()[i].metric, readings[i]); break;
+    }
+  }
+  shared_.pcie_counters =
+      found.has(MetricId::kGpuPcieTransmit) ? PcieCounters::kThere : PcieCounters::kNone;
+  read_power(talk, found, average, instant, energy);
+}
+
+// What the fields did not say is asked by the calls that older drivers have.
+void FastLane::read_power(Conversation& talk, Gathering& found, Reading average, Reading instant,
+                          Reading energy) {
   Reading& usage = power_usage_is_average(shared_.gpu) ? average : instant;
   if (!usage.ok() && is_unsupported(usage.code)) {
     usage = ask_number(talk, Query::kPowerUsage, talk.api().power_usage);
     usage.number /= 1000;
   }
-  put(report, MetricId::kGpuPowerAverage, average, kAverageWindow);
-  put(report, MetricId::kGpuPowerInstant, instant);
-
-  Reading energy = fields.energy_joules;
   if (!energy.ok() && is_unsupported(energy.code)) {
     unsigned long long millijoules = 0;
     energy.code = talk.ask(Query::kEnergy, 0, talk.api().energy, &millijoules);
     energy.number = static_cast<double>(millijoules) / 1000;
   }
-  put(report, MetricId::kGpuEnergy, energy);
+  put_power(found, average, instant, energy);
+}
+
+void FastLane::put_power(Gathering& found, const Reading& average, const Reading& instant,
+                         const Reading& energy) {
+  found.put(MetricId::kGpuPowerAverage, average, {}, kAverageWindow);
+  found.put(MetricId::kGpuPowerInstant, instant);
+  found.put(MetricId::kGpuEnergy, energy);
   std::optional<PowerMeter::Reading> metered;
   if (energy.ok()) {
-    metered = meter_.update(energy.number, report.now());
+    metered = meter_.update(energy.number, found.report().now());
   } else {
     meter_.reset();
   }
-  const auto& ring = rings[static_cast<size_t>(Ring::kPower)];
+  const auto ring = take(rings_, Ring::kPower);
   if (metered) {
-    report.set(MetricId::kGpuPower, metered->watts, metered->window);
+    found.put(MetricId::kGpuPower, {Return::kSuccess, metered->watts}, {}, metered->window);
   } else if (average.ok()) {
-    report.set(MetricId::kGpuPower, average.number, kAverageWindow);
+    found.put(MetricId::kGpuPower, average, {}, kAverageWindow);
   } else if (ring) {
-    report.set(MetricId::kGpuPower, ring->mean() / 1000, ring->window);
+    found.put(MetricId::kGpuPower, {Return::kSuccess, ring->mean() / 1000}, {}, ring->window);
   } else {
-    put(report, MetricId::kGpuPower, instant);  // a board that knows nothing but the moment
+    found.put(MetricId::kGpuPower, instant);  // a board that knows nothing but the moment
   }
-  if (ring) {
-    report.set_range(MetricId::kGpuPower, ring->lowest / 1000, ring->highest / 1000, ring->window);
-  }
+  if (!ring) return;
+  found.report().set_range(MetricId::kGpuPower, ring->lowest / 1000, ring->highest / 1000,
+                           ring->window);
 }
 
-void FastLane::read_throttle(Conversation& talk) {
+void FastLane::read_throttle(Conversation& talk, Gathering& found) {
   unsigned long long bits = 0;
   const Return code = talk.ask(Query::kClockReasons, 0, talk.api().clock_reasons, &bits);
-  if (code == Return::kSuccess) {
-    throttle_.update(bits, talk.report());
-  } else {
-    talk.report().absent(MetricId::kGpuThrottle, reason_of(code));
+  if (code == Return::kSuccess) return throttle_.update(bits, found);
+  found.put(MetricId::kGpuThrottle, {code, 0});
+}
+
+// Memory that the device shares with the host: as large as that, and used by its processes as they
+// say. One that does not say makes the sum unknown.
+void FastLane::put_unified_memory(Gathering& found, const ProcessList& list) {
+  if (!host_memory_bytes_) {
+    const auto total = platform::read_memory_total(context_.root);
+    if (total.ok()) host_memory_bytes_ = static_cast<double>(*total);
   }
+  if (host_memory_bytes_) {
+    found.put(MetricId::kGpuMemoryTotal, {Return::kSuccess, *host_memory_bytes_});
+  }
+  const auto* processes = std::get_if<std::vector<model::Process>>(&list);
+  if (processes == nullptr) return;
+  double used = 0;
+  for (const model::Process& process : *processes) {
+    if (process.memory_bytes.is_absent()) {
+      return found.keep(MetricId::kGpuMemoryUsed, process.memory_bytes);
+    }
+    used += *process.memory_bytes.number();
+  }
+  found.put(MetricId::kGpuMemoryUsed, {Return::kSuccess, used});
+}
+
+void FastLane::read_processes(Conversation& talk, Gathering& found) {
+  ProcessList list = processes_.read(talk);
+  auto* processes = std::get_if<std::vector<model::Process>>(&list);
+  if (processes != nullptr && !shared_.gpu.mig_enabled) shares_.read(talk, *processes);
+  if (shared_.gpu.has_unified_memory) put_unified_memory(found, list);
+  put_processes(talk.report(), std::move(list));
+  has_read_processes_ = true;
 }
 
 void FastLane::put_processes(Report& report, ProcessList list) {
@@ -181,30 +291,56 @@ bool FastLane::share_out_processes(Report& report) {
   return true;
 }
 
-void FastLane::read_instances(Conversation& parent, PollFate& fate, uint64_t calls_before) {
+void FastLane::read_instance_memory(Instance& instance, PollFate& fate, Report& report) {
+  const model::Device& device = instance.mig->device;
+  Conversation talk(*context_.api, instance.mig->handle, device.uuid, instance.memory, fate,
+                    report);
+  const size_t before = report.samples().size();
+  Gathering found(report);
+  read_memory(talk, found);
+  found.finish(kMemoryMetrics);
+  const auto made = report.samples().subspan(before);
+  instance.last_memory.assign(made.begin(), made.end());
+}
+
+// As many as there is room for: the others keep what they had. The first time all are read.
+void FastLane::read_instances(Conversation& parent, PollFate& fate) {
   if (instances_.empty() || fate.is_over()) return;
   Report& report = parent.report();
-  for (Instance& instance : instances_) {
-    const model::Device& device = instance.mig->device;
-    Conversation talk(*context_.api, instance.mig->handle, device.uuid, instance.memory, fate,
-                      report);
-    report.about(device.uuid);
+  const bool told = has_read_processes_ && share_out_processes(report);
+  const uint64_t reserved = has_read_processes_ && !told ? kInstanceProcessCalls : 0;
+  const size_t count = instances_.size();
+  const size_t first = next_memory_;
+  for (size_t i = 0; i < count; ++i) {
+    Instance& instance = instances_[(first + i) % count];
+    report.about(instance.mig->device.uuid);
     report.state(model::DeviceState::kActive);
     report.set(MetricId::kGpuUp, 1);
     report.set(MetricId::kGpuAsleep, 0);
     no_utilization(report, Reason::kNotSupported);
-    read_memory(talk);
+    if (report.calls() + reserved < allowed_calls_ || instance.last_memory.empty()) {
+      read_instance_memory(instance, fate, report);
+      next_memory_ = (first + i + 1) % count;
+      continue;
+    }
+    for (const model::Sample& sample : instance.last_memory) {
+      report.keep(sample.metric, sample.value, sample.label);
+    }
   }
-  if (share_out_processes(report)) return;
-  // Each list costs calls: as many instances as the tick has room for, the others next time.
+  if (!told) read_processes_in_turns(fate, report);
+}
+
+// Each list costs calls: as many instances as there is room for, the others next time.
+void FastLane::read_processes_in_turns(PollFate& fate, Report& report) {
+  const size_t count = instances_.size();
+  const size_t most = has_read_processes_ ? count : 0;
   size_t done = 0;
-  do {
-    read_instance_processes(instances_[next_instance_++ % instances_.size()], fate, report);
+  while (done < most && report.calls() + kInstanceProcessCalls <= allowed_calls_) {
+    read_instance_processes(instances_[next_instance_++ % count], fate, report);
     ++done;
-  } while (done < instances_.size() &&
-           report.calls() - calls_before + kInstanceProcessCalls <= kMostCalls);
-  for (size_t i = 0; i < instances_.size() - done; ++i) {
-    const Instance& waiting = instances_[(next_instance_ + i) % instances_.size()];
+  }
+  for (size_t i = 0; i < count - done; ++i) {
+    const Instance& waiting = instances_[(next_instance_ + i) % count];
     if (!waiting.count) continue;
     report.about(waiting.mig->device.uuid);
     report.keep(MetricId::kGpuProcesses, *waiting.count);

@@ -2,6 +2,7 @@
 
 #include "collect/nvml/fast_lane.h"
 #include "collect/nvml/slow_lane.h"
+#include "collect/nvml/topology_reader.h"
 
 namespace gpusight::collect::nvml {
 
@@ -10,6 +11,7 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
                                CallMeter opening)
     : session_(std::move(session)), known_(std::move(known)), opening_(opening) {
   context.api = &session_->api();
+  topology_ = read_topology(opening_, *context.api, context.root, gpus);
   for (Gpu& gpu : gpus) {
     auto shared = std::make_unique<SharedGpu>();
     shared->gpu = std::move(gpu);
@@ -19,6 +21,10 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
     gpus_.push_back(std::move(shared));
   }
   std::unique_ptr<DriverEvents> events = DriverEvents::create(opening_, *context.api, gpus_);
+  const bool has_log = context.nvrm != nullptr && context.nvrm->is_open();
+  if (has_log) {
+    for (const auto& gpu : gpus_) gpu->no_events.reset();  // the log tells of them
+  }
   for (const auto& gpu : gpus_) {
     lanes_.push_back(
         std::make_unique<FastLane>(context, *gpu, lanes_.empty() ? &opening_ : nullptr));
@@ -27,7 +33,7 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
       lanes_.push_back(std::make_unique<RingLane>(context, *gpu));
     }
   }
-  if (events != nullptr) {
+  if (events != nullptr || has_log) {
     lanes_.push_back(std::make_unique<EventLane>(context, gpus_, std::move(events)));
   }
 }

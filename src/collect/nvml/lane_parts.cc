@@ -6,33 +6,19 @@ namespace {
 using enum catalog::MetricId;
 using catalog::MetricId;
 
+// clang-format off
 constexpr MetricId kFast[] = {
-    kGpuUp,
-    kGpuAsleep,
-    kGpuUtilization,
-    kGpuMemoryUtilization,
-    kGpuMemoryUsed,
-    kGpuMemoryFree,
-    kGpuMemoryReserved,
-    kGpuMemoryTotal,
-    kGpuTemperature,
-    kGpuMemoryTemperature,
-    kGpuPower,
-    kGpuPowerAverage,
-    kGpuPowerInstant,
-    kGpuEnergy,
-    kGpuClock,
-    kGpuFanSpeed,
-    kGpuPcieGeneration,
-    kGpuPcieWidth,
-    kGpuPerformanceState,
-    kGpuThrottle,
-    kGpuProcesses,
+    kGpuUp, kGpuAsleep, kGpuUtilization, kGpuMemoryUtilization, kGpuEncoderUtilization, kGpuDecoderUtilization, kGpuMemoryUsed, kGpuMemoryFree, kGpuMemoryReserved, kGpuMemoryTotal, kGpuTemperature, kGpuMemoryTemperature, kGpuTemperatureMargin, kGpuPower, kGpuPowerAverage, kGpuPowerInstant, kGpuModulePower, kGpuMemoryPower, kGpuEnergy, kGpuClock, kGpuFanSpeed, kGpuPcieTransmit, kGpuPcieReceive, kGpuPerformanceState, kGpuThrottle, kGpuProcesses,
+    kGpuGraphicsActivity, kGpuSmActivity, kGpuSmOccupancy, kGpuTensorActivity, kGpuTensorPipeActivity,
+    kGpuDramActivity, kGpuFp64Activity, kGpuFp32Activity, kGpuFp16Activity, kGpuIntegerActivity,
+    kGpuMediaActivity, kGpuPcieTransmitMean, kGpuPcieReceiveMean, kGpuNvlinkReceiveMean,
+    kGpuNvlinkTransmitMean,
 };
 constexpr MetricId kSlow[] = {
-    kGpuPowerLimit,     kGpuClockLimit,  kGpuPcieGenerationLimit,
-    kGpuPcieWidthLimit, kGpuPcieReplays, kGpuMigMode,
+    kGpuJpegUtilization, kGpuOfaUtilization, kGpuEncoderSessions, kGpuEncoderFrameRate, kGpuEncoderLatency, kGpuFbcSessions, kGpuFbcFrameRate, kGpuFbcLatency, kGpuBar1Used, kGpuBar1Free, kGpuBar1Total, kGpuProtectedMemoryUsed, kGpuProtectedMemoryTotal, kGpuTemperatureThreshold, kGpuTemperatureMarginThreshold, kGpuPowerLimit, kGpuPowerLimitRequested, kGpuPowerLimitDefault, kGpuPowerLimitLowest, kGpuPowerLimitHighest, kGpuClockLimit, kGpuApplicationClock, kGpuApplicationClockDefault, kGpuClockCustomerLimit, kGpuFanRpm, kGpuPcieGeneration, kGpuPcieWidth, kGpuPcieGenerationLimit, kGpuPcieWidthLimit, kGpuPcieReplays, kGpuPcieReplayRollovers, kGpuPcieRecoveries, kGpuPcieErrors, kGpuPcieTransmitRate, kGpuPcieReceiveRate, kGpuNvlinkState, kGpuNvlinkVersion, kGpuNvlinkSpeed, kGpuNvlinkTransmit, kGpuNvlinkReceive, kGpuNvlinkReplays, kGpuNvlinkRecoveries, kGpuNvlinkFailedRecoveries, kGpuNvlinkCrcErrors, kGpuNvlinkCrcDataErrors, kGpuNvlinkEccErrors, kGpuNvlinkReceiveErrors, kGpuNvlinkSymbolErrors, kGpuNvlinkEffectiveErrors, kGpuFabricState, kGpuFabricFault, kGpuThrottleSeconds, kGpuViolationSeconds, kGpuEccMode, kGpuEccModePending, kGpuEccVolatileCorrected, kGpuEccVolatileUncorrected, kGpuEccAggregateCorrected, kGpuEccAggregateUncorrected, kGpuEccVolatileCorrectedAt, kGpuEccVolatileUncorrectedAt, kGpuEccAggregateCorrectedAt, kGpuEccAggregateUncorrectedAt, kGpuEccSramThreshold, kGpuRetiredPagesCorrected, kGpuRetiredPagesUncorrected, kGpuRetiredPagesPending, kGpuRemappedRowsCorrected, kGpuRemappedRowsUncorrected, kGpuRemappedRowsPending, kGpuRemappedRowsFailure, kGpuRowRemapBanks, kGpuRecoveryAction, kGpuRepairPending, kGpuMigMode, kGpuMigModePending, kGpuPersistenceMode, kGpuComputeMode, kGpuDisplayMode, kGpuDisplayActive, kGpuAccountingMode, kGpuVirtualizationMode, kGpuVirtualInstances,
+    kGpuConfidential, kGpuPowerSource,
 };
+// clang-format on
 // Power, energy, temperature, fans and clocks belong to the board as a whole.
 constexpr MetricId kInstance[] = {
     kGpuUp,         kGpuAsleep,         kGpuUtilization, kGpuMemoryUtilization, kGpuMemoryUsed,

@@ -1,15 +1,22 @@
 // What the lanes of one GPU share, and what they do alike.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "collect/nvml/conversation.h"
+#include "collect/nvml/driver_clock.h"
 #include "collect/nvml/enumerate.h"
+#include "collect/nvml/nvrm_messages.h"
 #include "collect/nvml/process_list.h"
 #include "collect/nvml/sample_rings.h"
 
 namespace gpusight::collect::nvml {
+
+// Whether the driver counts bytes over PCIe; told by the fast lane, of use to the slow one.
+enum class PcieCounters : uint8_t { kNotYetKnown, kThere, kNone };
 
 // Of one GPU, for all its lanes; lives as long as the generation. Constant but for the members that
 // lock themselves.
@@ -17,6 +24,8 @@ struct SharedGpu {
   Gpu gpu;
   ProcessNames names;
   RingInbox inbox;
+  DriverClock driver_clock;
+  std::atomic<PcieCounters> pcie_counters{PcieCounters::kNotYetKnown};
   std::optional<model::Reason> no_events;  // why XID errors of this GPU cannot be counted
   KnownDevices* known = nullptr;
 };
@@ -27,6 +36,7 @@ struct LaneContext {
   const Clock* clock = nullptr;
   platform::RootFs root;
   Duration interval{};
+  std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
 };
 
 // Rings are drained by the fast lane up to this tick; beyond, a lane of its own does it.

@@ -180,6 +180,7 @@ static_assert(offsetof(FieldValue, timestamp_us) == 8 && offsetof(FieldValue, la
 static_assert(offsetof(FieldValue, value_type) == 24 && offsetof(FieldValue, result) == 28);
 static_assert(offsetof(FieldValue, value) == 32);
 
+// Numbers of field values that are named by more than their table (field_tables.h).
 inline constexpr uint32_t kFieldMemoryTemperature = 82;  // °C
 inline constexpr uint32_t kFieldEnergy = 83;             // mJ since the driver was loaded
 inline constexpr uint32_t kFieldPowerAverage = 185;      // mW; scope 0 is the GPU board
@@ -193,6 +194,237 @@ struct TemperatureReading {
 static_assert(sizeof(TemperatureReading) == 12 && offsetof(TemperatureReading, sensor) == 4);
 static_assert(offsetof(TemperatureReading, celsius) == 8);
 static_assert(struct_version<TemperatureReading>(1) == 0x0100000C);
+
+struct MarginTemperature {
+  uint32_t version;
+  int32_t celsius;
+};
+static_assert(sizeof(MarginTemperature) == 8 && offsetof(MarginTemperature, celsius) == 4);
+static_assert(struct_version<MarginTemperature>(1) == 0x01000008);
+
+// Absolute thresholds (retired on Ada and newer, where field values give distances instead).
+enum class Threshold : uint32_t { kShutdown = 0, kSlowdown = 1, kMemoryMax = 2, kGpuMax = 3 };
+
+struct FanSpeedInfo {
+  uint32_t version;
+  uint32_t fan;
+  uint32_t rpm;
+};
+static_assert(sizeof(FanSpeedInfo) == 12 && offsetof(FanSpeedInfo, rpm) == 8);
+static_assert(struct_version<FanSpeedInfo>(1) == 0x0100000C);
+
+struct Bar1Memory {
+  uint64_t total;
+  uint64_t free;
+  uint64_t used;
+};
+static_assert(sizeof(Bar1Memory) == 24 && offsetof(Bar1Memory, used) == 16);
+
+struct ProtectedMemorySize {
+  uint64_t protected_kib;
+  uint64_t unprotected_kib;
+};
+static_assert(sizeof(ProtectedMemorySize) == 16);
+
+enum class ErrorType : uint32_t { kCorrected = 0, kUncorrected = 1 };
+enum class ErrorCounter : uint32_t { kVolatile = 0, kAggregate = 1 };
+inline constexpr uint32_t kLocationSram = 7;
+
+// Banks of memory by how many of their spare rows are left.
+struct RowRemapHistogram {
+  uint32_t max;
+  uint32_t high;
+  uint32_t partial;
+  uint32_t low;
+  uint32_t none;
+};
+static_assert(sizeof(RowRemapHistogram) == 20 && offsetof(RowRemapHistogram, none) == 16);
+
+struct SramErrors {
+  uint32_t version;
+  uint64_t aggregate_parity;
+  uint64_t aggregate_sec_ded;
+  uint64_t aggregate_corrected;
+  uint64_t volatile_parity;
+  uint64_t volatile_sec_ded;
+  uint64_t volatile_corrected;
+  uint64_t buckets[5];
+  uint32_t threshold_exceeded;
+};
+static_assert(sizeof(SramErrors) == 104 && offsetof(SramErrors, volatile_corrected) == 48);
+static_assert(offsetof(SramErrors, threshold_exceeded) == 96);
+static_assert(struct_version<SramErrors>(1) == 0x01000068);
+
+struct RepairStatus {
+  uint32_t version;
+  uint32_t channel_pending;
+  uint32_t tpc_pending;
+};
+static_assert(sizeof(RepairStatus) == 12 && struct_version<RepairStatus>(1) == 0x0100000C);
+
+struct FbcStats {
+  uint32_t sessions;
+  uint32_t average_fps;
+  uint32_t average_latency_us;
+};
+static_assert(sizeof(FbcStats) == 12);
+
+struct EncoderSession {
+  uint32_t id;
+  uint32_t pid;
+  uint32_t vgpu;
+  uint32_t codec;  // 0 H.264, 1 HEVC, 2 AV1
+  uint32_t width;
+  uint32_t height;
+  uint32_t average_fps;
+  uint32_t average_latency_us;
+};
+static_assert(sizeof(EncoderSession) == 32 && offsetof(EncoderSession, codec) == 12);
+
+struct FbcSession {
+  uint32_t id;
+  uint32_t pid;
+  uint32_t vgpu;
+  uint32_t display;
+  uint32_t type;
+  uint32_t flags;
+  uint32_t most_width;
+  uint32_t most_height;
+  uint32_t width;
+  uint32_t height;
+  uint32_t average_fps;
+  uint32_t average_latency_us;
+};
+static_assert(sizeof(FbcSession) == 48 && offsetof(FbcSession, width) == 32);
+
+// Registration with an NVSwitch fabric: the third form since 580.65, the second since 550.
+struct FabricInfoV1 {
+  uint8_t cluster[16];
+  Return status;
+  uint32_t clique;
+  uint8_t state;
+};
+static_assert(sizeof(FabricInfoV1) == 28 && offsetof(FabricInfoV1, state) == 24);
+
+struct FabricInfoV2 {
+  uint32_t version;
+  uint8_t cluster[16];
+  Return status;
+  uint32_t clique;
+  uint8_t state;
+  uint32_t health_mask;
+};
+static_assert(sizeof(FabricInfoV2) == 36 && offsetof(FabricInfoV2, status) == 20);
+static_assert(offsetof(FabricInfoV2, state) == 28 && offsetof(FabricInfoV2, health_mask) == 32);
+static_assert(struct_version<FabricInfoV2>(2) == 0x02000024);
+
+struct FabricInfoV3 {
+  FabricInfoV2 v2;
+  uint8_t health_summary;
+};
+static_assert(sizeof(FabricInfoV3) == 40 && offsetof(FabricInfoV3, health_summary) == 36);
+static_assert(struct_version<FabricInfoV3>(3) == 0x03000028);
+
+// One process's share of the GPU since the last time it was asked about, in percent.
+struct ProcessShareV1 {
+  uint32_t pid;
+  uint64_t timestamp_us;
+  uint32_t sm;
+  uint32_t memory;
+  uint32_t encoder;
+  uint32_t decoder;
+};
+static_assert(sizeof(ProcessShareV1) == 32 && offsetof(ProcessShareV1, timestamp_us) == 8);
+static_assert(offsetof(ProcessShareV1, decoder) == 28);
+
+struct ProcessShare {
+  uint64_t timestamp_us;
+  uint32_t pid;
+  uint32_t sm;
+  uint32_t memory;
+  uint32_t encoder;
+  uint32_t decoder;
+  uint32_t jpeg;
+  uint32_t ofa;
+};
+static_assert(sizeof(ProcessShare) == 40 && offsetof(ProcessShare, ofa) == 32);
+
+struct ProcessShares {
+  uint32_t version;
+  uint32_t count;
+  uint64_t last_seen_us;
+  ProcessShare* shares;
+};
+static_assert(sizeof(ProcessShares) == 24 && offsetof(ProcessShares, shares) == 16);
+static_assert(struct_version<ProcessShares>(1) == 0x01000018);
+
+// Performance monitoring, Hopper and newer: two samples and what happened between them.
+struct GpmSampleOpaque;
+using GpmSample = GpmSampleOpaque*;
+
+struct GpmSupport {
+  uint32_t version;  // plainly 1
+  uint32_t is_supported;
+};
+static_assert(sizeof(GpmSupport) == 8);
+
+struct GpmMetric {
+  uint32_t id;
+  Return result;
+  double value;
+  const char* texts[3];
+};
+static_assert(sizeof(GpmMetric) == 40 && offsetof(GpmMetric, value) == 8);
+
+// Only the first `count` entries are looked at: the array in the headers has grown twice.
+inline constexpr size_t kMostGpmMetrics = 64;
+struct GpmMetrics {
+  uint32_t version;  // plainly 1
+  uint32_t count;
+  GpmSample earlier;
+  GpmSample later;
+  GpmMetric metrics[kMostGpmMetrics];
+};
+static_assert(offsetof(GpmMetrics, earlier) == 8 && offsetof(GpmMetrics, metrics) == 24);
+
+struct AddressingMode {
+  uint32_t version;
+  uint32_t value;
+};
+static_assert(sizeof(AddressingMode) == 8 && struct_version<AddressingMode>(1) == 0x01000008);
+
+struct PlatformInfo {
+  uint32_t version;
+  uint8_t ib_guid[16];
+  char chassis_serial[16];
+  uint8_t slot;
+  uint8_t tray;
+  uint8_t host;
+  uint8_t peer_type;
+  uint8_t module;
+};
+static_assert(sizeof(PlatformInfo) == 44 && offsetof(PlatformInfo, slot) == 36);
+static_assert(struct_version<PlatformInfo>(2) == 0x0200002C);
+
+// Whether confidential computing is on: of the machine, not of one GPU.
+struct ConfidentialState {
+  uint32_t environment;
+  uint32_t is_on;
+  uint32_t developer_tools;
+};
+static_assert(sizeof(ConfidentialState) == 12);
+
+struct ConfidentialSettings {
+  uint32_t version;
+  uint32_t environment;
+  uint32_t is_on;
+  uint32_t developer_tools;
+  uint32_t multi_gpu;
+};
+static_assert(sizeof(ConfidentialSettings) == 20 && offsetof(ConfidentialSettings, is_on) == 8);
+static_assert(struct_version<ConfidentialSettings>(1) == 0x01000014);
+
+enum class PcieDirection : uint32_t { kTransmit = 0, kReceive = 1 };
 
 enum class ClockType : uint32_t { kGraphics = 0, kSm = 1, kMemory = 2, kVideo = 3 };
 
@@ -230,8 +462,20 @@ static_assert(sizeof(EventData) == 32 && offsetof(EventData, type) == 8);
 static_assert(offsetof(EventData, data) == 16 && offsetof(EventData, gpu_instance) == 24);
 static_assert(offsetof(EventData, compute_instance) == 28);
 
+inline constexpr uint64_t kEventSingleBit = 0x1;
+inline constexpr uint64_t kEventDoubleBit = 0x2;
+inline constexpr uint64_t kEventPerformanceState = 0x4;
 inline constexpr uint64_t kEventXid = 0x8;
+inline constexpr uint64_t kEventClock = 0x10;
+inline constexpr uint64_t kEventPowerSource = 0x80;
 inline constexpr uint64_t kEventMigChange = 0x100;
+inline constexpr uint64_t kEventSingleBitStorm = 0x200;
+inline constexpr uint64_t kEventRetirement = 0x400;
+inline constexpr uint64_t kEventRetirementFailure = 0x800;
+inline constexpr uint64_t kEventPoison = 0x1000;
+inline constexpr uint64_t kEventFatalPoison = 0x2000;
+inline constexpr uint64_t kEventUnavailable = 0x4000;
+inline constexpr uint64_t kEventRecoveryAction = 0x8000;
 
 // Why clocks are not at their highest.
 inline constexpr uint64_t kReasonIdle = 0x1;

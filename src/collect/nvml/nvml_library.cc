@@ -10,14 +10,23 @@ namespace {
 using catalog::MessageId;
 using platform::DynamicLibrary;
 
-// Windows subsystem, NixOS, Debian, Jetson, Red Hat, and the driver container of Kubernetes.
+// Windows subsystem, NixOS, Debian, Jetson (old and new), Red Hat, the usual places for when the
+// root is another machine's and its loader cannot be asked, and where containers and Kubernetes
+// have a driver put: by its operator, and by Google's nodes.
 constexpr std::string_view kFolders[] = {
     "/usr/lib/wsl/lib",
     "/run/opengl-driver/lib",
     "/usr/lib/x86_64-linux-gnu/nvidia/current",
     "/usr/lib/aarch64-linux-gnu/nvidia",
+    "/usr/lib/aarch64-linux-gnu/tegra",
     "/usr/lib64/nvidia",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/local/nvidia/lib64",
+    "/home/kubernetes/bin/nvidia/lib64",
     "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
+    "/run/nvidia/driver/usr/lib/aarch64-linux-gnu",
     "/run/nvidia/driver/usr/lib64",
 };
 

@@ -1,12 +1,10 @@
 #include "collect/nvml/process_list.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <tuple>
 
-#include "base/text.h"
+#include "platform/proc.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -61,14 +59,6 @@ size_t infer_row_bytes(std::span<const uint8_t> buffer, size_t count, size_t doc
   return documented;
 }
 
-uint64_t start_ticks_in(std::string_view stat) {
-  const size_t end = stat.rfind(')');
-  if (end == std::string_view::npos) return 0;
-  const auto words = split_words(stat.substr(end + 1));
-  constexpr size_t kStartTime = 22 - 3;  // words begin with field 3
-  return words.size() > kStartTime ? parse_uint(words[kStartTime]).value_or(0) : 0;
-}
-
 std::string ProcessNames::name_or_ask(uint32_t pid) {
   MutexLock lock(mutex_);
   const auto it = names_.find(pid);
@@ -117,15 +107,29 @@ void ProcessReader::parse(std::span<const uint8_t> buffer, size_t count, size_t 
   }
 }
 
+// The newest form that the library takes.
 Return ProcessReader::read_list(Conversation& talk, Query query, const ProcessListCall& list,
+                                std::vector<ListedProcess>& rows) {
+  Return code = Return::kFunctionNotFound;
+  for (uint32_t place = 0; place < list.forms.size(); ++place) {
+    const Return answer = read_form(talk, query, place, list.forms[place], rows);
+    if (!is_unsupported(answer)) return answer;
+    if (code == Return::kFunctionNotFound) code = answer;
+  }
+  return code;
+}
+
+Return ProcessReader::read_form(Conversation& talk, Query query, uint32_t place,
+                                const ProcessListCall::Form& form,
                                 std::vector<ListedProcess>& rows) {
   size_t capacity = std::max(buffer_.size() / kLongestRow, kFirstRows);
   for (int attempt = 0;; ++attempt) {
     buffer_.assign(capacity * kLongestRow, kUnwritten);
     auto count = static_cast<unsigned>(capacity);
-    const Return code = talk.ask(query, 0, list.call, &count, static_cast<void*>(buffer_.data()));
+    const Return code =
+        talk.ask(query, place, form.call, &count, static_cast<void*>(buffer_.data()));
     if (code == Return::kSuccess) {
-      parse(buffer_, std::min<size_t>(count, capacity), list.row_bytes, rows, talk.report());
+      parse(buffer_, std::min<size_t>(count, capacity), form.row_bytes, rows, talk.report());
       return code;
     }
     const bool may_retry = attempt + 1 < kMostTries && capacity < kMostRows;
@@ -144,11 +148,14 @@ model::Process ProcessReader::finish(const ListedProcess& row, ProcessType type,
   } else {
     process.memory_bytes = report.fresh(static_cast<double>(row.used_memory));
   }
-  process.utilization_ratio = model::Value::absent(Reason::kNotSupported);
+  for (auto* share : {&process.utilization_ratio, &process.memory_utilization_ratio,
+                      &process.encoder_utilization_ratio, &process.decoder_utilization_ratio}) {
+    *share = model::Value::absent(Reason::kNotSupported);  // until someone knows better
+  }
   if (row.gpu_instance != kNotAMigInstance) process.gpu_instance = row.gpu_instance;
   if (row.compute_instance != kNotAMigInstance) process.compute_instance = row.compute_instance;
-  if (root_.read_into(fmt::format("/proc/{}/stat", row.pid), text_, 4096).ok()) {
-    process.start_ticks = start_ticks_in(text_);
+  if (const auto stat = platform::read_proc_stat(root_, std::to_string(row.pid)); stat.ok()) {
+    process.start_ticks = stat->start_ticks;
   } else {
     process.driver_name = names_.name_or_ask(row.pid);
   }

@@ -63,6 +63,8 @@ class ProcessReader {
   struct Gathered;
   Return read_list(Conversation& talk, Query query, const ProcessListCall& list,
                    std::vector<ListedProcess>& rows);
+  Return read_form(Conversation& talk, Query query, uint32_t place,
+                   const ProcessListCall::Form& form, std::vector<ListedProcess>& rows);
   void parse(std::span<const uint8_t> buffer, size_t count, size_t documented,
              std::vector<ListedProcess>& rows, Report& report);
   model::Process finish(const ListedProcess& row, model::ProcessType type, Report& report);
@@ -71,10 +73,6 @@ class ProcessReader {
   ProcessNames& names_;
   std::vector<uint8_t> buffer_;
   std::vector<ListedProcess> rows_;
-  std::string text_;
 };
-
-// The start time in /proc/PID/stat text; 0 if it is not there. The second field may hold anything.
-uint64_t start_ticks_in(std::string_view stat);
 
 }  // namespace gpusight::collect::nvml

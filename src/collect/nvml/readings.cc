@@ -12,9 +12,6 @@ using model::Reason;
 
 constexpr double kPerCent = 0.01;
 constexpr double kMegahertz = 1e6;
-constexpr double kMilli = 0.001;
-// Each fan costs a call: a board with more has them read in turns.
-constexpr unsigned kFansATick = 4;
 constexpr unsigned kMostFans = 64;  // a count beyond it is garbage
 
 struct ClockRow {
@@ -23,64 +20,38 @@ struct ClockRow {
   std::optional<Ring> ring;
 };
 
-constexpr ClockRow kClocks[] = {
+constexpr ClockRow kClocks[kClockCount] = {
     {ClockType::kGraphics, "graphics", std::nullopt},
     {ClockType::kSm, "sm", Ring::kProcessorClock},
     {ClockType::kMemory, "memory", Ring::kMemoryClock},
     {ClockType::kVideo, "video", std::nullopt},
 };
 
-void put_summary(Report& report, MetricId metric, const RingSummary& summary, double unit,
+void put_summary(Gathering& found, MetricId metric, const RingSummary& summary, double unit,
                  std::string_view label = {}) {
-  report.set(metric, summary.mean() * unit, summary.window, label);
-  report.set_range(metric, summary.lowest * unit, summary.highest * unit, summary.window, label);
+  found.put(metric, {Return::kSuccess, summary.mean() * unit}, label, summary.window);
+  found.report().set_range(metric, summary.lowest * unit, summary.highest * unit, summary.window,
+                           label);
 }
 
-// Per series where there is at least one; a device without any says so once, without a label.
-class LabelledReadings {
- public:
-  LabelledReadings(Report& report, MetricId metric) : report_(report), metric_(metric) {}
-  void put(const Reading& reading, std::string_view label) {
-    if (reading.ok()) {
-      report_.set(metric_, reading.number, {}, label);
-      any_ = true;
-    } else if (reason_ == Reason::kNotSupported) {
-      reason_ = reason_of(reading.code);
-    }
-  }
-  void have_one() { any_ = true; }
-  void finish() {
-    if (!any_) report_.absent(metric_, reason_);
-  }
-
- private:
-  Report& report_;
-  MetricId metric_;
-  bool any_ = false;
-  Reason reason_ = Reason::kNotSupported;  // a graver one, once there is one
-};
-
-Return read_memory_v2(Conversation& talk) {
+Return read_memory_v2(Conversation& talk, Gathering& found) {
   MemoryV2 memory{.version = struct_version<MemoryV2>(2)};
   const Return code = talk.ask(Query::kMemoryV2, 0, talk.api().memory_v2, &memory);
   if (code != Return::kSuccess) return code;
-  Report& report = talk.report();
-  report.set(MetricId::kGpuMemoryUsed, static_cast<double>(memory.used));
-  report.set(MetricId::kGpuMemoryFree, static_cast<double>(memory.free));
-  report.set(MetricId::kGpuMemoryReserved, static_cast<double>(memory.reserved));
-  report.set(MetricId::kGpuMemoryTotal, static_cast<double>(memory.total));
+  found.put(MetricId::kGpuMemoryUsed, {code, static_cast<double>(memory.used)});
+  found.put(MetricId::kGpuMemoryFree, {code, static_cast<double>(memory.free)});
+  found.put(MetricId::kGpuMemoryReserved, {code, static_cast<double>(memory.reserved)});
+  found.put(MetricId::kGpuMemoryTotal, {code, static_cast<double>(memory.total)});
   return code;
 }
 
-Return read_memory_v1(Conversation& talk) {
+Return read_memory_v1(Conversation& talk, Gathering& found) {
   MemoryV1 memory{};
   const Return code = talk.ask(Query::kMemoryV1, 0, talk.api().memory_v1, &memory);
   if (code != Return::kSuccess) return code;
-  Report& report = talk.report();
-  report.set(MetricId::kGpuMemoryUsed, static_cast<double>(memory.used));
-  report.set(MetricId::kGpuMemoryFree, static_cast<double>(memory.free));
-  report.absent(MetricId::kGpuMemoryReserved, Reason::kNotSupported);
-  report.set(MetricId::kGpuMemoryTotal, static_cast<double>(memory.total));
+  found.put(MetricId::kGpuMemoryUsed, {code, static_cast<double>(memory.used)});
+  found.put(MetricId::kGpuMemoryFree, {code, static_cast<double>(memory.free)});
+  found.put(MetricId::kGpuMemoryTotal, {code, static_cast<double>(memory.total)});
   return code;
 }
 
@@ -96,30 +67,7 @@ Reading ask_temperature(Conversation& talk) {
   return {code, static_cast<double>(static_cast<int32_t>(celsius))};
 }
 
-Reading ask_clock(Conversation& talk, Query query, Return (*function)(Handle, ClockType, unsigned*),
-                  ClockType type) {
-  unsigned megahertz = 0;
-  const Return code = talk.ask(query, static_cast<uint32_t>(type), function, type, &megahertz);
-  return {code, megahertz * kMegahertz};
-}
-
-Reading field_reading(const FieldValue& field, double unit) {
-  // Some drivers leave an entry that they do not support as it was, and say success.
-  const bool untouched = field.timestamp_us == 0 && field.value_type == ValueType::kDouble;
-  if (field.result == Return::kSuccess && untouched) return {Return::kNotSupported, 0};
-  return {field.result, as_double(field.value_type, field.value) * unit};
-}
-
 }  // namespace
-
-void put(Report& report, MetricId metric, const Reading& reading, Duration window,
-         std::string_view label) {
-  if (reading.ok()) {
-    report.set(metric, reading.number, window, label);
-  } else {
-    report.absent(metric, reason_of(reading.code), label);
-  }
-}
 
 Reading ask_number(Conversation& talk, Query query, Return (*function)(Handle, unsigned*)) {
   unsigned number = 0;
@@ -127,46 +75,43 @@ Reading ask_number(Conversation& talk, Query query, Return (*function)(Handle, u
   return {code, static_cast<double>(number)};
 }
 
-void read_memory(Conversation& talk) {
-  Return code = read_memory_v2(talk);
+Return read_memory(Conversation& talk, Gathering& found) {
+  Return code = read_memory_v2(talk, found);
   // The first form says less; it is for libraries that do not have the second.
-  if (code != Return::kSuccess && is_unsupported(code)) code = read_memory_v1(talk);
-  if (code == Return::kSuccess) return;
+  if (code != Return::kSuccess && is_unsupported(code)) code = read_memory_v1(talk, found);
+  if (code == Return::kSuccess) return code;
   for (const MetricId metric : {MetricId::kGpuMemoryUsed, MetricId::kGpuMemoryFree,
                                 MetricId::kGpuMemoryReserved, MetricId::kGpuMemoryTotal}) {
-    talk.report().absent(metric, reason_of(code));
+    found.put(metric, {code, 0});
   }
+  return code;
 }
 
-void read_temperature(Conversation& talk) {
-  put(talk.report(), MetricId::kGpuTemperature, ask_temperature(talk));
+void read_temperature(Conversation& talk, Gathering& found) {
+  found.put(MetricId::kGpuTemperature, ask_temperature(talk));
 }
 
-void put_memory_temperature(Report& report, const Reading& celsius) {
+void read_margin(Conversation& talk, Gathering& found) {
+  MarginTemperature margin{.version = struct_version<MarginTemperature>(1)};
+  const Return code = talk.ask(Query::kMargin, 0, talk.api().margin, &margin);
+  found.put(MetricId::kGpuTemperatureMargin, {code, static_cast<double>(margin.celsius)});
+}
+
+void put_memory_temperature(Gathering& found, const Reading& celsius) {
   // Boards without the sensor may say 0; memory at the freezing point does not occur in a running
   // machine. 255 is outside the metric's bounds.
   if (celsius.ok() && celsius.number == 0) {
-    report.count_implausible();
-    report.absent(MetricId::kGpuMemoryTemperature, Reason::kImplausible);
+    found.report().count_implausible();
+    found.keep(MetricId::kGpuMemoryTemperature, model::Value::absent(Reason::kImplausible));
     return;
   }
-  put(report, MetricId::kGpuMemoryTemperature, celsius);
+  found.put(MetricId::kGpuMemoryTemperature, celsius);
 }
 
-void read_pcie_link(Conversation& talk) {
-  const NvmlApi& api = talk.api();
-  put(talk.report(), MetricId::kGpuPcieGeneration,
-      ask_number(talk, Query::kPcieGeneration, api.pcie_generation));
-  put(talk.report(), MetricId::kGpuPcieWidth, ask_number(talk, Query::kPcieWidth, api.pcie_width));
-}
-
-void read_performance_state(Conversation& talk) {
-  const Reading state = ask_number(talk, Query::kPerformanceState, talk.api().performance_state);
-  if (state.ok() && state.number == kPerformanceStateUnknown) {
-    talk.report().absent(MetricId::kGpuPerformanceState, Reason::kUnknown);
-  } else {
-    put(talk.report(), MetricId::kGpuPerformanceState, state);
-  }
+void read_performance_state(Conversation& talk, Gathering& found) {
+  Reading state = ask_number(talk, Query::kPerformanceState, talk.api().performance_state);
+  if (state.ok() && state.number == kPerformanceStateUnknown) state.code = Return::kNoData;
+  found.put(MetricId::kGpuPerformanceState, state);
 }
 
 void no_utilization(Report& report, Reason reason) {
@@ -174,66 +119,48 @@ void no_utilization(Report& report, Reason reason) {
   report.absent(MetricId::kGpuMemoryUtilization, reason);
 }
 
-void read_utilization(Conversation& talk, const RingSummaries& rings) {
-  const auto& gpu = rings[static_cast<size_t>(Ring::kGpuUtilization)];
-  const auto& memory = rings[static_cast<size_t>(Ring::kMemoryUtilization)];
-  Report& report = talk.report();
-  if (gpu) put_summary(report, MetricId::kGpuUtilization, *gpu, kPerCent);
-  if (memory) put_summary(report, MetricId::kGpuMemoryUtilization, *memory, kPerCent);
+void read_utilization(Conversation& talk, Gathering& found, RingSummaries& rings) {
+  const auto gpu = take(rings, Ring::kGpuUtilization);
+  const auto memory = take(rings, Ring::kMemoryUtilization);
+  if (gpu) put_summary(found, MetricId::kGpuUtilization, *gpu, kPerCent);
+  if (memory) put_summary(found, MetricId::kGpuMemoryUtilization, *memory, kPerCent);
   if (gpu && memory) return;
   // An idle GPU's rings may be empty: that is no reason to say nothing.
   Utilization now{};
   const Return code = talk.ask(Query::kUtilization, 0, talk.api().utilization, &now);
-  if (!gpu) put(report, MetricId::kGpuUtilization, {code, now.gpu * kPerCent});
-  if (!memory) put(report, MetricId::kGpuMemoryUtilization, {code, now.memory * kPerCent});
+  found.put(MetricId::kGpuUtilization, {code, now.gpu * kPerCent});
+  found.put(MetricId::kGpuMemoryUtilization, {code, now.memory * kPerCent});
 }
 
-void read_clocks(Conversation& talk, const RingSummaries& rings) {
-  LabelledReadings readings(talk.report(), MetricId::kGpuClock);
-  for (const ClockRow& row : kClocks) {
-    const auto summary = row.ring ? rings[static_cast<size_t>(*row.ring)] : std::nullopt;
-    if (summary) {
-      put_summary(talk.report(), MetricId::kGpuClock, *summary, kMegahertz, row.label);
-      readings.have_one();
-    } else {
-      readings.put(ask_clock(talk, Query::kClock, talk.api().clock, row.type), row.label);
-    }
-  }
-  readings.finish();
+void read_clock(Conversation& talk, Gathering& found, RingSummaries& rings, size_t clock) {
+  const ClockRow& row = kClocks[clock];
+  const auto summary = row.ring ? take(rings, *row.ring) : std::nullopt;
+  if (summary) return put_summary(found, MetricId::kGpuClock, *summary, kMegahertz, row.label);
+  unsigned megahertz = 0;
+  const Return code = talk.ask(Query::kClock, static_cast<uint32_t>(row.type), talk.api().clock,
+                               row.type, &megahertz);
+  found.put(MetricId::kGpuClock, {code, megahertz * kMegahertz}, row.label);
 }
 
-Fields read_fields(Conversation& talk) {
-  struct Wanted {
-    uint32_t id;
-    double unit;
-    Reading Fields::*into;
+void read_engine_utilization(Conversation& talk, Gathering& found, MetricId metric) {
+  struct Row {
+    MetricId metric;
+    Return (*NvmlApi::*call)(Handle, unsigned*, unsigned*);
   };
-  static constexpr Wanted kWanted[] = {
-      {kFieldMemoryTemperature, 1, &Fields::memory_celsius},
-      {kFieldEnergy, kMilli, &Fields::energy_joules},
-      {kFieldPowerAverage, kMilli, &Fields::average_watts},
-      {kFieldPowerInstant, kMilli, &Fields::instant_watts},
+  static constexpr Row kEngines[] = {
+      {MetricId::kGpuEncoderUtilization, &NvmlApi::encoder_utilization},
+      {MetricId::kGpuDecoderUtilization, &NvmlApi::decoder_utilization},
+      {MetricId::kGpuJpegUtilization, &NvmlApi::jpeg_utilization},
+      {MetricId::kGpuOfaUtilization, &NvmlApi::ofa_utilization},
   };
-  Fields fields;
-  std::array<FieldValue, std::size(kWanted)> batch{};  // all zero, or leftovers pass for values
-  std::array<const Wanted*, std::size(kWanted)> asked{};
-  int count = 0;
-  for (const Wanted& wanted : kWanted) {
-    if (talk.fate().is_over()) (fields.*wanted.into).code = talk.fate().fatal;
-    if (!talk.is_worth_asking(Query::kField, wanted.id)) continue;
-    batch[count].field_id = wanted.id;
-    asked[count++] = &wanted;
+  for (const Row& row : kEngines) {
+    if (row.metric != metric) continue;
+    unsigned percent = 0;
+    unsigned period_us = 0;
+    const Return code = talk.ask(Query::kEngineUtilization, static_cast<uint32_t>(metric),
+                                 talk.api().*row.call, &percent, &period_us);
+    found.put(metric, {code, percent * kPerCent}, {}, std::chrono::microseconds(period_us));
   }
-  if (count == 0) return fields;
-  const Return code =
-      talk.ask(Query::kFieldValues, 0, talk.api().field_values, count, batch.data());
-  for (int i = 0; i < count; ++i) {
-    Reading& reading = fields.*asked[i]->into;
-    // The call succeeds when any entry does: each has its own code.
-    reading = code == Return::kSuccess ? field_reading(batch[i], asked[i]->unit) : Reading{code, 0};
-    if (code == Return::kSuccess) talk.note(Query::kField, asked[i]->id, reading.code);
-  }
-  return fields;
 }
 
 bool power_usage_is_average(const Gpu& gpu) {
@@ -244,16 +171,15 @@ bool power_usage_is_average(const Gpu& gpu) {
   return !is_ga100;
 }
 
-void FanReader::read(Conversation& talk) {
+void FanReader::read(Conversation& talk, Gathering& found, unsigned most_at_once) {
   const NvmlApi& api = talk.api();
-  LabelledReadings readings(talk.report(), MetricId::kGpuFanSpeed);
   if (!count_) {
     const Reading count = ask_number(talk, Query::kFanCount, api.fan_count);
     if (count.ok()) count_ = std::min(static_cast<unsigned>(count.number), kMostFans);
   }
   const unsigned count = count_.value_or(1);  // before 510 nobody says how many
   last_.resize(count);
-  const unsigned asked = std::min(count, kFansATick);
+  const unsigned asked = std::min(count, most_at_once);
   for (unsigned i = 0; i < asked; ++i) {
     const unsigned fan = next_++ % count;
     unsigned percent = 0;
@@ -261,35 +187,14 @@ void FanReader::read(Conversation& talk) {
     if (count == 1 && is_unsupported(code)) {
       code = talk.ask(Query::kFanSpeed, 0, api.fan_speed, &percent);
     }
-    readings.put({code, percent * kPerCent}, std::to_string(fan));
+    found.put(MetricId::kGpuFanSpeed, {code, percent * kPerCent}, std::to_string(fan));
     last_[fan].reset();
     if (code == Return::kSuccess) last_[fan] = talk.report().newest();
   }
   for (unsigned i = 0; i < count - asked; ++i) {
     const unsigned fan = (next_ + i) % count;
-    if (!last_[fan]) continue;
-    talk.report().keep(MetricId::kGpuFanSpeed, *last_[fan], std::to_string(fan));
-    readings.have_one();
+    if (last_[fan]) found.keep(MetricId::kGpuFanSpeed, *last_[fan], std::to_string(fan));
   }
-  readings.finish();
-}
-
-void read_limits(Conversation& talk) {
-  const NvmlApi& api = talk.api();
-  Report& report = talk.report();
-  Reading limit = ask_number(talk, Query::kPowerLimit, api.power_limit);
-  limit.number *= kMilli;
-  put(report, MetricId::kGpuPowerLimit, limit);
-  LabelledReadings clocks(report, MetricId::kGpuClockLimit);
-  for (const ClockRow& row : kClocks) {
-    clocks.put(ask_clock(talk, Query::kMaxClock, api.max_clock, row.type), row.label);
-  }
-  clocks.finish();
-  put(report, MetricId::kGpuPcieGenerationLimit,
-      ask_number(talk, Query::kPcieMaxGeneration, api.pcie_max_generation));
-  put(report, MetricId::kGpuPcieWidthLimit,
-      ask_number(talk, Query::kPcieMaxWidth, api.pcie_max_width));
-  put(report, MetricId::kGpuPcieReplays, ask_number(talk, Query::kPcieReplays, api.pcie_replays));
 }
 
 }  // namespace gpusight::collect::nvml

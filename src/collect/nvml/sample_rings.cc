@@ -60,8 +60,6 @@ double as_double(ValueType type, const AnyValue& value) {
   return value.as_uint32;  // a type of a newer library: whole numbers of 32 bits are the rule
 }
 
-uint64_t RingReader::wall_us() const { return microseconds(clock_.wall().time_since_epoch()); }
-
 // A newest sample that lies in the future means that the clock was set back: waiting for the driver
 // to catch up with it would be blindness for as long as the jump was.
 uint64_t RingReader::last_seen(Ring ring, uint64_t now_us) {
@@ -74,7 +72,7 @@ uint64_t RingReader::last_seen(Ring ring, uint64_t now_us) {
 
 std::optional<RingSummary> RingReader::summarize(Ring ring, ValueType type, size_t count,
                                                  Report& report) {
-  const uint64_t now_us = wall_us();
+  const uint64_t now_us = this->now_us();
   const uint64_t seen_us = last_seen(ring, now_us);
   uint64_t oldest_us = UINT64_MAX;
   uint64_t newest_us = seen_us;
@@ -110,7 +108,7 @@ std::optional<RingSummary> RingReader::drain_one(Conversation& talk, Ring ring) 
     auto count = static_cast<unsigned>(buffer_.size());
     std::ranges::fill(buffer_, RingSample{});
     const Return code = talk.ask(Query::kSamples, static_cast<uint32_t>(type), talk.api().samples,
-                                 type, static_cast<unsigned long long>(last_seen(ring, wall_us())),
+                                 type, static_cast<unsigned long long>(last_seen(ring, now_us())),
                                  &value_type, &count, buffer_.data());
     if (code == Return::kSuccess) {
       return summarize(ring, value_type, std::min<size_t>(count, buffer_.size()), talk.report());

@@ -2,8 +2,9 @@
 // ticks, at the driver's own rate. Each ring is asked for what is newer than the newest sample
 // seen.
 //
-// Time stamps are the driver's, microseconds of CPU wall time. Samples without a time, from the
-// future or long past, and those that cannot be are dropped and counted; nothing is clamped.
+// Time stamps are the driver's, microseconds of CPU wall time, compared with the driver's own time
+// as DriverClock knows it. Samples without a time, from the future or long past, and those that
+// cannot be are dropped and counted; nothing is clamped.
 //
 // Threads: RingReader belongs to one lane. RingInbox is locked and joins a lane that drains to the
 // lane that reports.
@@ -11,10 +12,12 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/annotations.h"
 #include "collect/nvml/conversation.h"
+#include "collect/nvml/driver_clock.h"
 
 namespace gpusight::collect::nvml {
 
@@ -42,23 +45,31 @@ inline constexpr size_t kRingCount = 5;
 // Empty: the driver had no sample for that ring.
 using RingSummaries = std::array<std::optional<RingSummary>, kRingCount>;
 
+// What there is of one ring; it is used up.
+inline std::optional<RingSummary> take(RingSummaries& rings, Ring ring) {
+  return std::exchange(rings[static_cast<size_t>(ring)], std::nullopt);
+}
+
 double as_double(ValueType type, const AnyValue& value);
 
 class RingReader {
  public:
   // `span`: how far back the first draining looks.
-  RingReader(const Clock& clock, Duration span) : clock_(clock), span_(span) {}
+  RingReader(const Clock& clock, const DriverClock& driver, Duration span)
+      : clock_(clock), driver_(driver), span_(span) {}
 
   // Asks every ring that the handle supports; `with_utilization` is false on a MIG-enabled GPU.
   RingSummaries drain(Conversation& talk, bool with_utilization);
+  // One of them.
+  std::optional<RingSummary> drain_one(Conversation& talk, Ring ring);
 
  private:
-  std::optional<RingSummary> drain_one(Conversation& talk, Ring ring);
   std::optional<RingSummary> summarize(Ring ring, ValueType type, size_t count, Report& report);
-  uint64_t wall_us() const;
+  uint64_t now_us() const { return driver_.now_us(clock_); }
   uint64_t last_seen(Ring ring, uint64_t now_us);
 
   const Clock& clock_;
+  const DriverClock& driver_;
   Duration span_;
   std::array<uint64_t, kRingCount> newest_us_{};
   std::vector<RingSample> buffer_;

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "base/text.h"
-#include "collect/nvml/readings.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -14,6 +13,7 @@ using catalog::MetricId;
 
 constexpr unsigned kMostMigDevices = 64;
 constexpr size_t kNamesAPoll = 64;
+constexpr uint64_t kCallsForNames = 6;  // at least
 constexpr unsigned kProcessNameBytes = 256;
 constexpr Duration kRingPause = std::chrono::milliseconds(500);
 constexpr Duration kRingPeriod = std::chrono::seconds(4);  // with the pause below five seconds
@@ -31,18 +31,49 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
       shared_(shared),
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
-            .uuids = {shared.gpu.device.uuid}} {}
+            .uuids = uuids_of(shared.gpu)},
+      readings_(shared) {
+  const auto driver = parse_driver_version(shared.gpu.device.driver);
+  for (const MigDevice& mig : shared.gpu.instances) {
+    const auto in_the_same =
+        std::ranges::count_if(shared.gpu.instances, [&](const MigDevice& other) {
+          return other.device.gpu_instance == mig.device.gpu_instance;
+        });
+    Instance instance{.uuid = mig.device.uuid};
+    // The driver tells of GPU instances; what several devices share is nobody's own.
+    if (mig.device.gpu_instance && in_the_same == 1) {
+      instance.activity =
+          std::make_unique<GpmReader>(*context.api, driver, *mig.device.gpu_instance);
+    }
+    instances_.push_back(std::move(instance));
+  }
+}
+
+void SlowLane::read_instances(Conversation& gpu) {
+  for (Instance& instance : instances_) {
+    gpu.report().about(instance.uuid);
+    Gathering found(gpu.report());
+    if (instance.activity != nullptr) instance.activity->read(gpu, found);
+    found.finish(gpm_metrics());
+  }
+}
 
 Verdict SlowLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
   PollFate fate;
   Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
   report.about(gpu.device.uuid);
-  read_limits(talk);
-  const bool divided_anew = mig_has_changed(talk, fate);
-  look_up_names(report);
+  const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
+  Gathering found(report);
+  const bool divided_anew = mig_has_changed(talk, found, fate);
+  readings_.read(talk, found, most_calls - kCallsForNames - 2 * instances_.size());
+  read_instances(talk);
+  look_up_names(report, std::max(most_calls, report.calls() + kCallsForNames));
   if (fate.is_over()) {
     give_up(report, gpu.device.uuid, fate, slow_metrics());
+    for (const Instance& instance : instances_) {
+      give_up(report, instance.uuid, fate, gpm_metrics());
+    }
     return fate.verdict();
   }
   if (!divided_anew) return Verdict::kGood;
@@ -51,11 +82,12 @@ Verdict SlowLane::poll(Report& report) {
   return Verdict::kGenerationLost;
 }
 
-bool SlowLane::mig_has_changed(Conversation& talk, PollFate& fate) {
+bool SlowLane::mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate) {
   unsigned mode = 0;
   unsigned pending = 0;
   const Return code = talk.ask(Query::kMigMode, 0, talk.api().mig_mode, &mode, &pending);
-  put(talk.report(), MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
+  found.put(MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
+  found.put(MetricId::kGpuMigModePending, {code, static_cast<double>(pending)});
   if (code != Return::kSuccess) return false;
   if ((mode == 1) != shared_.gpu.mig_enabled) return true;
   if (mode != 1) return false;
@@ -91,11 +123,12 @@ std::optional<std::vector<std::string>> SlowLane::instances_now(Conversation& ta
   return uuids;
 }
 
-void SlowLane::look_up_names(Report& report) {
+void SlowLane::look_up_names(Report& report, uint64_t most_calls) {
   if (context_.api->process_name == nullptr) return;
   std::vector<uint32_t> pids = shared_.names.wanted();
   if (pids.size() > kNamesAPoll) pids.resize(kNamesAPoll);
   for (const uint32_t pid : pids) {
+    if (report.calls() >= most_calls) return;  // the others next time
     char name[kProcessNameBytes + 1] = {};
     const MonoTime start = report.now();
     const Return code = context_.api->process_name(pid, name, kProcessNameBytes);
@@ -112,7 +145,7 @@ RingLane::RingLane(const LaneContext& context, SharedGpu& shared)
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/rings",
             .cadence = LaneCadence::kEvents,
             .uuids = {shared.gpu.device.uuid}},
-      reader_(*context.clock, kRingPeriod) {}
+      reader_(*context.clock, shared.driver_clock, kRingPeriod) {}
 
 Verdict RingLane::poll(Report& report) {
   if (drained_at_ && report.now() - *drained_at_ < kRingPeriod) {

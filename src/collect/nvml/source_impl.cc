@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/log.h"
 #include "collect/nvml/descriptor_limit.h"
+#include "collect/nvml/lane_parts.h"
 #include "collect/nvml/nvml_source.h"
 #include "collect/nvml/return_code.h"
 
@@ -19,44 +21,22 @@ using catalog::MetricId;
 using model::DeviceState;
 using model::SourcePhase;
 
-constexpr MetricId kDeclared[] = {
-    MetricId::kGpuUp,
-    MetricId::kGpuAsleep,
-    MetricId::kGpuUtilization,
-    MetricId::kGpuUtilizationMin,
-    MetricId::kGpuUtilizationMax,
-    MetricId::kGpuMemoryUtilization,
-    MetricId::kGpuMemoryUtilizationMin,
-    MetricId::kGpuMemoryUtilizationMax,
-    MetricId::kGpuMemoryUsed,
-    MetricId::kGpuMemoryFree,
-    MetricId::kGpuMemoryReserved,
-    MetricId::kGpuMemoryTotal,
-    MetricId::kGpuTemperature,
-    MetricId::kGpuMemoryTemperature,
-    MetricId::kGpuPower,
-    MetricId::kGpuPowerMin,
-    MetricId::kGpuPowerMax,
-    MetricId::kGpuPowerAverage,
-    MetricId::kGpuPowerInstant,
-    MetricId::kGpuPowerLimit,
-    MetricId::kGpuEnergy,
-    MetricId::kGpuClock,
-    MetricId::kGpuClockMin,
-    MetricId::kGpuClockMax,
-    MetricId::kGpuClockLimit,
-    MetricId::kGpuFanSpeed,
-    MetricId::kGpuPcieGeneration,
-    MetricId::kGpuPcieWidth,
-    MetricId::kGpuPcieGenerationLimit,
-    MetricId::kGpuPcieWidthLimit,
-    MetricId::kGpuPcieReplays,
-    MetricId::kGpuPerformanceState,
-    MetricId::kGpuThrottle,
-    MetricId::kGpuXidErrors,  // only why they cannot be counted; counting is done from the events
-    MetricId::kGpuProcesses,
-    MetricId::kGpuMigMode,
-};
+// What the lanes set, the companions of the means, and why XID errors cannot be counted (counting
+// is done from the events).
+const std::vector<MetricId>& declared() {
+  static const std::vector<MetricId> kDeclared = [] {
+    std::set<MetricId> all{MetricId::kGpuXidErrors, MetricId::kGpuXidCodeErrors,
+                           MetricId::kGpuXidLast, MetricId::kGpuXidLastTime};
+    for (const auto metrics : {fast_metrics(), slow_metrics(), instance_metrics()}) {
+      all.insert(metrics.begin(), metrics.end());
+    }
+    for (const catalog::MetricRow& row : catalog::metrics()) {
+      if (row.mean_row && all.contains(*row.mean_row)) all.insert(row.id);
+    }
+    return std::vector<MetricId>(all.begin(), all.end());
+  }();
+  return kDeclared;
+}
 
 // One whose place is not known is held as an empty address: it never sleeps.
 std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
@@ -71,9 +51,11 @@ std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
 NvmlSource::NvmlSource(SourceOptions options, Environment environment)
     : options_(std::move(options)),
       environment_(std::move(environment)),
-      sleep_(options_.root, *options_.clock) {}
+      sleep_(options_.root, *options_.clock) {
+  nvrm_->open(options_.root);  // what is logged before the driver is opened counts as well
+}
 
-std::span<const MetricId> NvmlSource::declares() const { return kDeclared; }
+std::span<const MetricId> NvmlSource::declares() const { return declared(); }
 
 std::vector<std::pair<model::Device, DeviceState>> NvmlSource::untouched() const {
   return untouched_;
@@ -146,8 +128,9 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
   set_untouched(bus.asleep, found.lost);
   Opened result{.status = status_of(*library, found), .untouched = untouched_};
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
-  const LaneContext context{
+  LaneContext context{
       .clock = options_.clock, .root = options_.root, .interval = options_.interval};
+  if (on_this_bus && nvrm_->open(options_.root)) context.nvrm = nvrm_;
   result.generation = std::make_unique<NvmlGeneration>(std::move(session), std::move(found.gpus),
                                                        context, known_, meter);
   return result;

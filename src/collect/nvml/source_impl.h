@@ -53,6 +53,7 @@ class NvmlSource final : public Source {
   SourceOptions options_;
   Environment environment_;
   std::shared_ptr<KnownDevices> known_ = std::make_shared<KnownDevices>();
+  std::shared_ptr<NvrmWatch> nvrm_ = std::make_shared<NvrmWatch>();
   SleepWatch sleep_;
 
   model::SourcePhase phase_ = model::SourcePhase::kStarting;

@@ -35,6 +35,7 @@ class NvmlOpening : public TestMachine {
   }
 };
 
+// FAULT-072
 TEST_F(NvmlOpening, WithoutALibraryTheBusSaysWhatIsWrong) {
   library_is_missing();
   open();
@@ -216,6 +217,7 @@ TEST_F(NvmlOpening, AllLostIsNotNone) {
   EXPECT_EQ(source().watch(kClosed), Wish::kOpen);
 }
 
+// FAULT-085
 TEST(DescriptorLimit, IsLoweredWhenItIsHugeAndLeftAloneOtherwise) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -389,6 +391,17 @@ TEST_F(NvmlSearch, TheKnownPlacesAreLookedAtAndTheLoudestFailureIsSaid) {
   std::filesystem::remove(root_ + "/usr/lib/wsl/lib/libnvidia-ml.so.1");
   write("/usr/lib/wsl/lib/libnvidia-ml.so", "no library at all");
   EXPECT_EQ(message(options()), MessageId::kNvmlLibraryMissing);
+}
+
+// FAULT-071
+TEST_F(NvmlSearch, EveryPlaceWhereDriversPutTheLibraryIsLookedAt) {
+  for (const std::string& place : known_places(platform::RootFs(root_))) {
+    SCOPED_TRACE(place);
+    write(place.substr(root_.size()), "no library at all");
+    EXPECT_EQ(message(options()), MessageId::kNvmlLibraryUnusable);
+    std::filesystem::remove(place);
+    EXPECT_EQ(message(options()), MessageId::kNvmlLibraryMissing);
+  }
 }
 
 TEST_F(NvmlSearch, ANamedLibraryIsTheOnlyOneLookedAt) {

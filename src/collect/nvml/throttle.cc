@@ -71,9 +71,11 @@ void ThrottleWatch::say_unknown(uint64_t bits) {
             unknown);
 }
 
-void ThrottleWatch::update(uint64_t bits, Report& report) {
+void ThrottleWatch::update(uint64_t bits, Gathering& found) {
+  Report& report = found.report();
   for (const ThrottleReason& reason : kReasons) {
-    report.set(MetricId::kGpuThrottle, (bits & reason.bit) != 0 ? 1 : 0, {}, reason.label);
+    const double active = (bits & reason.bit) != 0 ? 1 : 0;
+    found.put(MetricId::kGpuThrottle, {Return::kSuccess, active}, reason.label);
   }
   say_unknown(bits);
   bool changed = false;

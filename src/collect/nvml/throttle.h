@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "collect/nvml/gathering.h"
 #include "collect/nvml/known_devices.h"
-#include "collect/source.h"
 
 namespace gpusight::collect::nvml {
 
@@ -15,7 +15,7 @@ class ThrottleWatch {
       : uuid_(device.uuid), known_(known), began_(known.throttle(device.uuid)) {}
 
   // Sets gpu_throttle_active{reason} of the report's subject and emits what changed.
-  void update(uint64_t bits, Report& report);
+  void update(uint64_t bits, Gathering& found);
 
  private:
   void say_unknown(uint64_t bits);

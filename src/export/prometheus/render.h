@@ -1,4 +1,5 @@
-// A Snapshot in Prometheus's text formats: what /metrics serves.
+// A Snapshot in Prometheus's text formats: what /metrics serves, under gpusight's own names, those
+// of another exporter (names.h), or several of them in one text.
 //
 // Pure function, any thread. Only fresh values become samples: what is stale or absent is not there
 // at all, so that a series ends when its reading ends. Device series carry `uuid` and the label of
@@ -10,29 +11,33 @@
 //   gpusight_snapshot_timestamp_seconds                  when the values were published
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "export/prometheus/exposition.h"
+#include "export/prometheus/name_set.h"
+#include "model/caller.h"
 #include "model/snapshot.h"
 
 namespace gpusight::prometheus {
 
-enum class Format : uint8_t {
-  kText004,         // text/plain; version=0.0.4
-  kOpenMetrics100,  // application/openmetrics-text; version=1.0.0
-};
-std::string_view content_type(Format format);
-
 // True when sampling has not published for max(3 ticks, 10 s): then no reading is fresh any more.
 bool is_outdated(const model::Snapshot& snapshot, MonoTime now);
+
+// The format that answers: names of other exporters are written in plain text only.
+Format format_of(NameSets names, Format wanted);
+
+// True if what is rendered differs from caller to caller: processes do.
+bool depends_on_caller(NameSets names);
 
 struct RenderOptions {
   Format format = Format::kText004;
   std::string_view version;  // of gpusight
   // An outdated snapshot: its readings are withdrawn, the rest stays.
   bool outdated = false;
+  NameSets names = {};
+  model::Caller caller = {};
 };
 std::string render(const model::Snapshot& snapshot, const RenderOptions& options);
 

@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/text.h"
+#include "export/prometheus/golden.h"
 #include "export/prometheus/render_fixture.h"
 
 namespace gpusight::prometheus {
@@ -71,18 +69,6 @@ model::Snapshot example() {
 
 std::string text_of(const model::Snapshot& s, Format format = Format::kText004) {
   return render(s, {.format = format, .version = "0.1.0"});
-}
-
-std::string golden_path(const std::string& name) {
-  return std::string(GPUSIGHT_SOURCE_DIR) + "/src/export/prometheus/testdata/" + name;
-}
-
-// GPUSIGHT_UPDATE_GOLDEN=1 writes the files anew.
-void expect_golden(const std::string& name, const std::string& text) {
-  if (std::getenv("GPUSIGHT_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_path(name)) << text;
-  std::stringstream golden;
-  golden << std::ifstream(golden_path(name)).rdbuf();
-  EXPECT_EQ(text, golden.str()) << "GPUSIGHT_UPDATE_GOLDEN=1 writes " << name << " anew";
 }
 
 // Series without their numbers. Fails on a family that is not in one piece or a series twice.

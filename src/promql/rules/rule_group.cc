@@ -74,6 +74,11 @@ std::vector<const Alert*> move_on(const Rule& rule, std::map<model::Labels, Aler
   return active;
 }
 
+void end_series(const RuleContext& context, const model::Labels& labels, int64_t time_ms) {
+  // A refusal means that somebody else writes the series, and then it has not ended.
+  (void)context.sink.append(labels, time_ms, model::stale_marker()).ok();
+}
+
 Status limit_passed(int64_t limit, size_t count, std::string_view of_what) {
   return {Code::kExhausted, fmt::format("exceeded limit of {} with {} {}", limit, count, of_what)};
 }
@@ -116,8 +121,7 @@ void RuleGroupState::end_orphans(const RuleContext& context, int64_t time_ms) {
   for (const model::Labels& labels : orphans_) {
     const bool lives_on = std::ranges::any_of(
         memories_, [&](const RuleMemory& memory) { return memory.written.contains(labels); });
-    // A refusal means that somebody else writes the series, and then it has not ended.
-    if (!lives_on) (void)context.sink.append(labels, time_ms, model::stale_marker()).ok();
+    if (!lives_on) end_series(context, labels, time_ms);
   }
   orphans_.clear();
 }
@@ -244,14 +248,14 @@ void RuleGroupState::write(const RuleContext& context, RuleMemory& memory,
   std::set<model::Labels> written;
   for (const Found& sample : found) {
     const Status appended = context.sink.append(sample.labels, time_ms, sample.value);
-    if (!appended.ok()) ++outcome.samples_refused;
+    if (!appended.ok()) {
+      if (outcome.error.ok()) outcome.error = appended;
+      ++outcome.samples_refused;
+    }
     written.insert(sample.labels);
   }
   for (const model::Labels& gone : memory.written) {
-    if (written.contains(gone)) continue;
-    // Refused where something else goes on writing the series, and then it is not stale.
-    const Status appended = context.sink.append(gone, time_ms, model::stale_marker());
-    if (!appended.ok()) ++outcome.samples_refused;
+    if (!written.contains(gone)) end_series(context, gone, time_ms);
   }
   memory.written = std::move(written);
 }

@@ -36,7 +36,7 @@
 
 namespace gpusight::promql {
 
-inline constexpr int64_t kResolvedRetentionMs = 15 * 60 * 1000;
+inline constexpr int64_t kResolvedRetentionMs = 15LL * 60 * 1000;
 
 struct Alert {
   enum class State : uint8_t { kInactive, kPending, kFiring };
@@ -51,8 +51,9 @@ struct Alert {
 };
 std::string_view name_of(Alert::State state);  // "inactive", "pending", "firing"
 
-// Takes what rules write. A refused sample (older than what the series has, say) is counted, not an
-// error of the rule.
+// Takes what rules write. A sample that is refused (older than what the series has, say) is an
+// error of the rule, whose other samples are written all the same. The end of a series may be
+// refused: somebody else goes on writing it.
 class RuleSink {
  public:
   virtual ~RuleSink() = default;
@@ -71,7 +72,7 @@ struct RuleContext {
 
 // What became of one rule.
 struct RuleOutcome {
-  Status error;  // ok: it went well
+  Status error;  // ok: it went well; else its first error
   Annotations annotations;
   size_t samples_refused = 0;
 };

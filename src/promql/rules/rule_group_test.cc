@@ -254,13 +254,15 @@ TEST_F(RuleGroupTest, AnnotationsFollowTheValue) {
   EXPECT_EQ(state_->alerts(0)[0].value, 2);
 }
 
-TEST_F(RuleGroupTest, WhatTheSinkRefusesIsCounted) {
+TEST_F(RuleGroupTest, WhatTheSinkRefusesIsAnErrorAndTheRestIsWritten) {
   load("  rules:\n  - {record: r, expr: up}\n");
-  put("up", 0, 1);
-  put("r", 1, 7);  // somebody else writes it too
+  put("up{a=\"1\"}", 0, 1);
+  put("up{a=\"2\"}", 0, 2);
+  put("r{a=\"1\"}", 1, 7);  // somebody else writes it too
   const auto outcomes = state_->evaluate(context(), 0);
-  EXPECT_TRUE(outcomes[0].error.ok());
+  EXPECT_FALSE(outcomes[0].error.ok());
   EXPECT_EQ(outcomes[0].samples_refused, 1U);
+  EXPECT_THAT(ask("r", 0), ElementsAre(R"(r{a="2"} 2)"));
 }
 
 TEST_F(RuleGroupTest, AChangedFileTakesOverAlertsAndEndsWhatIsGone) {

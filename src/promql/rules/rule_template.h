@@ -10,7 +10,8 @@
 // .Labels and so on.
 //
 // Hostile templates are bounded: kMaxTemplateLength, depth, and kMaxTemplateSteps and
-// kMaxTemplateOutput in an expansion; passing one is an error (kExhausted for the last two).
+// kMaxTemplateOutput in an expansion (of its text, and of what variables and the arguments of a
+// call hold); passing one is an error (kExhausted for the last two).
 //
 // A RuleTemplate is immutable; any number of threads may expand it at once. Source: Prometheus's
 // template reference and the documentation of Go's text/template.
@@ -27,9 +28,9 @@
 
 namespace gpusight::promql {
 
-inline constexpr size_t kMaxTemplateLength = 64 * 1024;   // bytes
-inline constexpr size_t kMaxTemplateOutput = 256 * 1024;  // bytes
-inline constexpr size_t kMaxTemplateSteps = 100'000;      // nodes visited in an expansion
+inline constexpr size_t kMaxTemplateLength = 64UL * 1024;   // bytes
+inline constexpr size_t kMaxTemplateOutput = 256UL * 1024;  // bytes
+inline constexpr size_t kMaxTemplateSteps = 100'000;        // nodes visited in an expansion
 
 struct TemplateInput {
   const model::Labels& labels;  // of the series

@@ -1,6 +1,7 @@
 #include "promql/rules/rule_tests.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -52,8 +53,13 @@ std::string go_duration(int64_t ms) {
 struct Shown {
   model::Labels labels;
   model::Labels annotations;
-  auto operator<=>(const Shown&) const = default;
 };
+bool operator==(const Shown& a, const Shown& b) {
+  return a.labels == b.labels && a.annotations == b.annotations;
+}
+bool operator<(const Shown& a, const Shown& b) {
+  return std::tie(a.labels, a.annotations) < std::tie(b.labels, b.annotations);
+}
 
 std::string text_of_alerts(const std::vector<Shown>& alerts) {
   if (alerts.empty()) return "[]";
@@ -101,15 +107,32 @@ model::Labels without_empty(const model::Labels& labels) {
   return kept;
 }
 
-class MemorySink final : public RuleSink {
+// Where input and rules write, with the checks of Prometheus's storage: a sample that is there
+// already may be written again.
+class TestStore final : public RuleSink {
  public:
-  explicit MemorySink(MemorySeries& series) : series_(series) {}
+  const MemorySeries& series() const { return series_; }
+
   Status append(const model::Labels& labels, int64_t time_ms, double value) override {
+    const auto [last, is_new] = last_.try_emplace(labels, Point{time_ms, value});
+    if (!is_new) {
+      if (time_ms < last->second.time_ms) {
+        return {Code::kInvalidArgument, "out of order sample"};
+      }
+      if (time_ms == last->second.time_ms) {
+        const bool is_same =
+            std::bit_cast<uint64_t>(value) == std::bit_cast<uint64_t>(last->second.value);
+        if (is_same) return {};
+        return {Code::kInvalidArgument, "duplicate sample for timestamp"};
+      }
+      last->second = {time_ms, value};
+    }
     return series_.add(labels, std::span(&time_ms, 1), std::span(&value, 1));
   }
 
  private:
-  MemorySeries& series_;
+  MemorySeries series_;
+  std::map<model::Labels, Point> last_;
 };
 
 // One test of a file.
@@ -135,7 +158,12 @@ class TestRun {
   };
 
   bool prepare() {
-    for (const RuleTestFile::Series& series : test_.input) load(series);
+    for (const RuleTestFile::Series& series : test_.input) {
+      if (load(series)) continue;
+      errors_.push_back(fmt::format("{}: more than {} points in a test", text_of(series.place),
+                                    kMaxRuleTestPoints));
+      return false;
+    }
     for (const RuleFileText& file : rule_files_) load(file);
     if (!errors_.empty()) return false;
     for (const RuleTestFile::AlertCase& alert : test_.alert_cases) {
@@ -155,7 +183,8 @@ class TestRun {
     return errors_.empty();
   }
 
-  void load(const RuleTestFile::Series& series) {
+  // False where the test has too many points.
+  bool load(const RuleTestFile::Series& series) {
     Result<NotedSeries> noted = parse_series(series.series + " " + series.values);
     const std::string place = text_of(series.place);
     if (!noted.ok()) {
@@ -163,8 +192,10 @@ class TestRun {
     } else if (noted->has_histograms) {
       errors_.push_back(fmt::format("{}: native histograms are not supported", place));
     } else {
+      points_ += noted->points.size();
       input_.push_back({std::move(noted->labels), std::move(noted->points)});
     }
+    return points_ <= kMaxRuleTestPoints;
   }
 
   void load(const RuleFileText& file) {
@@ -194,10 +225,9 @@ class TestRun {
 
   // False when a rule failed: then there is nothing to compare.
   bool evaluate() {
-    MemorySink sink(series_);
     const RuleContext context{.engine = engine_,
-                              .data = series_,
-                              .sink = sink,
+                              .data = store_.series(),
+                              .sink = store_,
                               .external_labels = test_.external_labels,
                               .external_url = test_.external_url};
     for (int64_t at = 0; at <= last_eval_ms(); at += file_.evaluation_interval_ms) {
@@ -231,8 +261,7 @@ class TestRun {
       for (const Input& input : input_) {
         if (loaded_ >= input.points.size() || !input.points[loaded_]) continue;
         const double value = *input.points[loaded_];
-        const Status added =
-            series_.add(input.labels, std::span(&time_ms, 1), std::span(&value, 1));
+        const Status added = store_.append(input.labels, time_ms, value);
         if (added.ok()) continue;
         errors_.push_back(fmt::format("series {}: {}", text_of(input.labels), added.message()));
         return false;
@@ -253,7 +282,7 @@ class TestRun {
         }
       }
     }
-    std::ranges::sort(found);
+    std::sort(found.begin(), found.end());
     return found;
   }
 
@@ -264,7 +293,7 @@ class TestRun {
       set_label(shown.labels, "alertname", expected.alertname);
       wanted.push_back(std::move(shown));
     }
-    std::ranges::sort(wanted);
+    std::sort(wanted.begin(), wanted.end());
     const std::vector<Shown> got = firing(expected.alertname);
     if (wanted == got) return;
     const std::string name =
@@ -287,8 +316,8 @@ class TestRun {
 
   Status check(const RuleTestFile::ExprCase& expected) {
     const ExprPtr expr = TRY(parse(expected.expr));
-    const Vector vector =
-        TRY(query_vector(engine_, series_, *expr, test_.start_ms + expected.eval_time_ms, {}));
+    const Vector vector = TRY(
+        query_vector(engine_, store_.series(), *expr, test_.start_ms + expected.eval_time_ms, {}));
     std::vector<Found> got;
     for (const Sample& sample : vector) got.push_back({sample.labels, sample.point.value});
     std::vector<Found> wanted;
@@ -316,8 +345,9 @@ class TestRun {
   const RuleTestFile::Test& test_;
   const std::vector<RuleFileText>& rule_files_;
   Engine engine_;
-  MemorySeries series_;
+  TestStore store_;
   std::vector<Input> input_;
+  size_t points_ = 0;  // of all of input_
   size_t loaded_ = 0;  // points of each series
   std::vector<RuleGroupState> groups_;
   std::vector<std::string> errors_;

@@ -174,14 +174,19 @@ TEST(RuleTests, WhatIsWrongWithATestIsSaid) {
               ElementsAre(HasSubstr("3:18: ")));
   EXPECT_THAT(run("tests:\n- input_series: [{series: up, values: '{{schema:1}}'}]\n").errors,
               ElementsAre(HasSubstr("native histograms are not supported")));
-  EXPECT_THAT(run("tests:\n- input_series: [{series: up, values: '1'}, {series: up, values: '1'}]\n"
+  EXPECT_THAT(run("tests:\n- input_series: [{series: up, values: '1'}, {series: up, values: '2'}]\n"
                   "  promql_expr_test: [{expr: up, eval_time: 0m}]\n")
                   .errors,
-              ElementsAre(HasSubstr("series {__name__=\"up\"}: ")));
+              ElementsAre("series {__name__=\"up\"}: duplicate sample for timestamp"));
   EXPECT_THAT(
       run("evaluation_interval: 1ms\ntests:\n- promql_expr_test: [{expr: up, eval_time: 1d}]\n")
           .errors,
       ElementsAre("more than 1000000 evaluations"));
+  std::string large = "tests:\n- input_series:\n";
+  for (int i = 0; i < 12; ++i) {
+    large += "  - {series: s" + std::to_string(i) + ", values: _x900000}\n";
+  }
+  EXPECT_THAT(run(large).errors, ElementsAre("15:5: more than 10000000 points in a test"));
 }
 
 }  // namespace

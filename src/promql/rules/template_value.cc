@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "promql/go_text.h"
-#include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
 namespace {
@@ -29,7 +28,9 @@ std::string text_of_map(const TextMap& map) {
   std::string out = "map[";
   for (const auto& [key, value] : map) {
     if (out.size() > 4) out += ' ';
-    out += key + ":" + value;
+    out += key;
+    out += ':';
+    out += value;
   }
   return out + "]";
 }

@@ -13,7 +13,7 @@
 
 namespace gpusight::promql {
 
-inline constexpr size_t kMaxYamlLength = 8 * 1024 * 1024;  // bytes
+inline constexpr size_t kMaxYamlLength = 8UL * 1024 * 1024;  // bytes
 inline constexpr size_t kMaxYamlDepth = 50;
 inline constexpr size_t kMaxYamlNodes = 500'000;
 

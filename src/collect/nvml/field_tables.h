@@ -1,0 +1,21 @@
+// Which field values are read of a GPU, and what each means. Numbers, units and the drivers in
+// which a number has its meaning are those of the headers of drivers 384 to 610.
+#pragma once
+
+#include <vector>
+
+#include "collect/nvml/field_reader.h"
+
+namespace gpusight::collect::nvml {
+
+// Every tick. Where two rows give the same series the first one that answers counts.
+std::vector<FieldRow> fast_fields();
+// Every ten seconds.
+std::vector<FieldRow> slow_fields();
+// The same, of `links` NVLinks, each series labelled by its link.
+std::vector<FieldRow> link_fields(unsigned links);
+
+// More links than any board has (18 up to now); a count beyond it is garbage.
+inline constexpr unsigned kMostLinks = 36;
+
+}  // namespace gpusight::collect::nvml

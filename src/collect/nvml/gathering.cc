@@ -1,0 +1,59 @@
+#include "collect/nvml/gathering.h"
+
+#include <algorithm>
+
+namespace gpusight::collect::nvml {
+
+using catalog::MetricId;
+using model::Reason;
+
+void put(Report& report, MetricId metric, const Reading& reading, Duration window,
+         std::string_view label) {
+  if (reading.ok()) {
+    report.set(metric, reading.number, window, label);
+  } else {
+    report.absent(metric, reason_of(reading.code), label);
+  }
+}
+
+bool Gathering::has(MetricId metric, std::string_view label) const {
+  return std::ranges::any_of(report_.samples(), [&](const model::Sample& sample) {
+    return sample.metric == metric && sample.label == label && !sample.value.is_absent();
+  });
+}
+
+void Gathering::blame(MetricId metric, Reason reason) {
+  static_assert(Reason{} == Reason::kNotSupported);
+  Reason& known = reasons_[static_cast<size_t>(metric)];
+  if (known == Reason::kNotSupported) known = reason;
+}
+
+void Gathering::put(MetricId metric, const Reading& reading, std::string_view label,
+                    Duration window) {
+  if (!reading.ok()) {
+    blame(metric, reason_of(reading.code));
+    return;
+  }
+  if (!has(metric, label)) report_.set(metric, reading.number, window, label);
+}
+
+void Gathering::keep(MetricId metric, const model::Value& value, std::string_view label) {
+  if (value.is_absent()) {
+    blame(metric, value.reason());
+    return;
+  }
+  if (!has(metric, label)) report_.keep(metric, value, label);
+}
+
+void Gathering::finish(std::span<const MetricId> metrics) {
+  std::array<bool, catalog::kMetricCount> said{};
+  for (const model::Sample& sample : report_.samples()) {
+    said[static_cast<size_t>(sample.metric)] = true;
+  }
+  for (const MetricId metric : metrics) {
+    const auto at = static_cast<size_t>(metric);
+    if (!said[at]) report_.absent(metric, reasons_[at]);
+  }
+}
+
+}  // namespace gpusight::collect::nvml

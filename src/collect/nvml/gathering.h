@@ -1,0 +1,49 @@
+// What one poll finds out of several ways to ask: for each series the first way that answers
+// counts, and a metric that no way has an answer for gets one reason. Belongs to one poll.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "collect/nvml/return_code.h"
+#include "collect/source.h"
+
+namespace gpusight::collect::nvml {
+
+// A number that the driver gave, or the code that came instead.
+struct Reading {
+  Return code = Return::kNotSupported;
+  double number = 0;
+  bool ok() const { return code == Return::kSuccess; }
+};
+
+// Sets the metric, or its reason.
+void put(Report& report, catalog::MetricId metric, const Reading& reading, Duration window = {},
+         std::string_view label = {});
+
+class Gathering {
+ public:
+  explicit Gathering(Report& report) : report_(report) {}
+
+  // Sets the series unless an earlier way gave it; a failure is kept as a reason.
+  void put(catalog::MetricId metric, const Reading& reading, std::string_view label = {},
+           Duration window = {});
+  // Whether the report has a number of it.
+  bool has(catalog::MetricId metric, std::string_view label = {}) const;
+  // A reading of an earlier poll that still counts.
+  void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
+
+  // Each of these of which the report says nothing is absent, with the reason that was met.
+  void finish(std::span<const catalog::MetricId> metrics);
+
+  Report& report() { return report_; }
+
+ private:
+  void blame(catalog::MetricId metric, model::Reason reason);
+
+  Report& report_;
+  std::array<model::Reason, catalog::kMetricCount> reasons_{};  // not supported, or graver
+};
+
+}  // namespace gpusight::collect::nvml

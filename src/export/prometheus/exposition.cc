@@ -1,0 +1,87 @@
+#include "export/prometheus/exposition.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace gpusight::prometheus {
+namespace {
+
+using catalog::Kind;
+using catalog::Unit;
+
+constexpr size_t kBytesPerSample = 110;  // name, uuid, label, number: a little over what is usual
+constexpr size_t kBytesPerFamily = 320;  // HELP, TYPE, UNIT
+
+// Label values and OpenMetrics help: backslash, line feed and quote; plain help knows no quote.
+void append_escaped(std::string& out, std::string_view text, bool with_quote) {
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || (c == '"' && with_quote)) out += '\\';
+    out += c;
+  }
+}
+
+}  // namespace
+
+std::string_view content_type(Format format) {
+  return format == Format::kOpenMetrics100
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+void append_label(std::string& out, std::string_view name, std::string_view value) {
+  out += name;
+  out += "=\"";
+  if (is_valid_utf8(value)) {
+    append_escaped(out, value, true);
+  } else {
+    append_escaped(out, clean_text(value, value.size() * 3), true);
+  }
+  out += '"';
+}
+
+void Exposition::reserve(size_t families, size_t samples) {
+  out_.reserve(families * kBytesPerFamily + samples * kBytesPerSample + 1024);
+}
+
+void Exposition::family(std::string_view name, Kind kind, Unit unit, std::string_view help) {
+  const bool open_metrics = format_ == Format::kOpenMetrics100;
+  std::string_view family = name;
+  if (open_metrics && kind == Kind::kCounter) family.remove_suffix(6);  // "_total"
+  comment("HELP", family);
+  append_escaped(out_, help, open_metrics);
+  out_ += '\n';
+  comment("TYPE", family);
+  out_ += kind == Kind::kCounter ? "counter\n" : "gauge\n";
+  // A family that does not end with its unit (…_watts_min) may not name one.
+  const std::string_view unit_name = catalog::unit_name(unit);
+  if (!open_metrics || unit == Unit::kNone || !family.ends_with(unit_name)) return;
+  comment("UNIT", family);
+  out_ += unit_name;
+  out_ += '\n';
+}
+
+void Exposition::end_sample(double number) {
+  out_ += ' ';
+  append_number(out_, number);
+  out_ += '\n';
+}
+
+std::string Exposition::finish() {
+  if (format_ == Format::kOpenMetrics100) out_ += "# EOF\n";
+  return std::move(out_);
+}
+
+void Exposition::comment(std::string_view keyword, std::string_view family) {
+  out_ += "# ";
+  out_ += keyword;
+  out_ += ' ';
+  out_ += family;
+  out_ += ' ';
+}
+
+}  // namespace gpusight::prometheus
