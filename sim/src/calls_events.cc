@@ -28,6 +28,8 @@ struct Event {
   std::size_t gpu = 0;
   std::uint64_t type = 0;
   std::uint64_t data = 0;
+  unsigned gpu_instance = kAllParts;  // all = of the GPU as a whole
+  unsigned compute_instance = kAllParts;
 };
 
 nvmlEventSet_t set_handle(std::size_t at) {
@@ -49,6 +51,8 @@ struct Occurrence {
   std::uint64_t type = 0;
   std::uint64_t data = 0;
   double at = 0;
+  unsigned gpu_instance = kAllParts;
+  unsigned compute_instance = kAllParts;
 };
 
 std::string key_of(const LiveFault& one, double at, std::size_t gpu) {
@@ -84,8 +88,8 @@ std::vector<Occurrence> occurrences(const Plan& plan, const Registration& wanted
     const double at = std::isinf(one.fault.at) ? 0 : one.fault.at;
     const bool silent = one.fault.what == static_cast<unsigned>(XidWhere::kKernelLog);
     if (one.fault.kind == FaultKind::kXid && !silent) {
-      all.push_back(
-          {key_of(one, at, wanted.gpu), nvmlEventTypeXidCriticalError, one.fault.code, at});
+      all.push_back({key_of(one, at, wanted.gpu), nvmlEventTypeXidCriticalError, one.fault.code, at,
+                     one.fault.part, one.fault.inner_part});
     }
     if (one.fault.kind == FaultKind::kRecoveryAction) {
       all.push_back(
@@ -139,7 +143,7 @@ bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
       const auto& had = set.delivered;
       if (std::find(had.begin(), had.end(), one.key) != had.end()) continue;
       set.delivered.push_back(std::move(one.key));
-      *event = {wanted.gpu, one.type, one.data};
+      *event = {wanted.gpu, one.type, one.data, one.gpu_instance, one.compute_instance};
       return true;
     }
     if (next_change(wanted, plan, t, event)) return true;
@@ -263,7 +267,7 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t handle, nvmlEventData_t* data,
   data->device = make_handle({library().generation(), event.gpu, std::nullopt});
   data->eventType = event.type;
   data->eventData = event.data;
-  data->gpuInstanceId = 0xFFFFFFFF;
-  data->computeInstanceId = 0xFFFFFFFF;
+  data->gpuInstanceId = event.gpu_instance;
+  data->computeInstanceId = event.compute_instance;
   return NVML_SUCCESS;
 }

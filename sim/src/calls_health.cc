@@ -101,16 +101,24 @@ void fill_fabric(const Call& call, Info& info) {
                                                              : trouble->what);
 }
 
-constexpr unsigned kTroubleBits = 4;  // kinds of trouble in the mask, two bits each
-
+// Two bits for each kind of trouble: 0 = this board does not tell, 1 = there, 2 = not there. Hopper
+// tells of none that it does not have, Blackwell of timeouts too.
 unsigned health_mask(const Call& call) {
+  constexpr unsigned kTimeouts = NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_ACCESS_TIMEOUT_RECOVERY;
   const Fault* trouble = call.model().conditions().active(FaultKind::kFabric, call.t());
-  unsigned mask = 0;
-  for (unsigned kind = 0; kind < kTroubleBits; ++kind) {
-    const bool there = trouble != nullptr && trouble->part == kind * 2;
-    mask |= (there ? 1U : 2U) << kind * 2;
-  }
+  const unsigned there = trouble == nullptr ? kAllParts : trouble->part;
+  const bool tells = call.board().architecture >= NVML_DEVICE_ARCH_BLACKWELL;
+  unsigned mask = tells && there != kTimeouts ? 2U << kTimeouts : 0;
+  if (there != kAllParts) mask |= 1U << there;
   return mask;
+}
+
+unsigned health_summary(const Call& call) {
+  const Fault* trouble = call.model().conditions().active(FaultKind::kFabric, call.t());
+  if (trouble != nullptr) return NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY;
+  const bool tells = call.board().architecture >= NVML_DEVICE_ARCH_BLACKWELL;
+  return tells ? NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY
+               : NVML_GPU_FABRIC_HEALTH_SUMMARY_NOT_SUPPORTED;
 }
 
 }  // namespace
@@ -362,21 +370,19 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t
 }
 
 nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t* info) {
-  return on_gpu(
-      Fn::nvmlDeviceGetGpuFabricInfoV, device, info != nullptr, [&](Call& call) -> nvmlReturn_t {
-        const bool third = call.takes<nvmlGpuFabricInfo_v3_t>(info->version, 3);
-        if (!third && !call.takes<nvmlGpuFabricInfo_v2_t>(info->version, 2)) {
-          return call.version_mismatch();
-        }
-        if (!call.board().has_fabric) return NVML_ERROR_NOT_SUPPORTED;
-        // The third shape is the second with one more member behind it.
-        auto& second = *reinterpret_cast<nvmlGpuFabricInfo_v2_t*>(info);
-        fill_fabric(call, second);
-        second.healthMask = health_mask(call);
-        if (!third) return NVML_SUCCESS;
-        const bool well = call.model().conditions().active(FaultKind::kFabric, call.t()) == nullptr;
-        info->healthSummary = well ? NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY
-                                   : NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY;
-        return NVML_SUCCESS;
-      });
+  return on_gpu(Fn::nvmlDeviceGetGpuFabricInfoV, device, info != nullptr,
+                [&](Call& call) -> nvmlReturn_t {
+                  const bool third = call.takes<nvmlGpuFabricInfo_v3_t>(info->version, 3);
+                  if (!third && !call.takes<nvmlGpuFabricInfo_v2_t>(info->version, 2)) {
+                    return call.version_mismatch();
+                  }
+                  if (!call.board().has_fabric) return NVML_ERROR_NOT_SUPPORTED;
+                  // The third shape is the second with one more member behind it.
+                  auto& second = *reinterpret_cast<nvmlGpuFabricInfo_v2_t*>(info);
+                  fill_fabric(call, second);
+                  second.healthMask = health_mask(call);
+                  if (!third) return NVML_SUCCESS;
+                  info->healthSummary = static_cast<unsigned char>(health_summary(call));
+                  return NVML_SUCCESS;
+                });
 }

@@ -76,8 +76,12 @@ nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, u
 }
 
 nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, nvmlPstates_t* state) {
-  return one_number(Fn::nvmlDeviceGetPowerState, device, state,
-                    [](Call& call) { return call.model().performance_state(call.t()); });
+  return on_gpu(Fn::nvmlDeviceGetPowerState, device, state != nullptr,
+                [&](Call& call) -> nvmlReturn_t {
+                  if (!call.driver_older_than("590")) return NVML_ERROR_DEPRECATED;
+                  call.put(state, call.model().performance_state(call.t()));
+                  return NVML_SUCCESS;
+                });
 }
 
 nvmlReturn_t nvmlDeviceGetPowerSource(nvmlDevice_t device, nvmlPowerSource_t* source) {

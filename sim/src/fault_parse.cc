@@ -187,6 +187,8 @@ void read_by_kind(TomlReader& table, Fault& fault) {
       fault.code = static_cast<unsigned>(table.integer("code", 31, 1, 65535));
       fault.what = static_cast<unsigned>(table.choice("where", 0, {"both", "event", "kernel_log"}));
       fault.pid = static_cast<unsigned>(table.integer("pid", 0, 0, 4294967295LL));
+      if (table.has("gi")) fault.part = static_cast<unsigned>(table.integer("gi", 0, 0, 14));
+      if (table.has("ci")) fault.inner_part = static_cast<unsigned>(table.integer("ci", 0, 0, 7));
       return;
     case FaultKind::kIndexOrder: return;
     default: return read_condition(table, fault);

@@ -178,8 +178,9 @@ struct Fault {
   unsigned pid = 0;  // 0 = all
   // Conditions; conditions.h says what each kind makes of them.
   unsigned what = 0;
-  unsigned part = kAllParts;  // a link or a fan
-  double amount = 0;          // at once at `at` ...
+  unsigned part = kAllParts;        // a link or a fan; xid: a GPU instance
+  unsigned inner_part = kAllParts;  // xid: a compute instance
+  double amount = 0;                // at once at `at` ...
   double per_second = 0;  // ... and growing while active; latency: of each file that may be open
   double clocks = 1;      // share of the clock that is left
   bool pending = false;

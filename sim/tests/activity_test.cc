@@ -396,6 +396,37 @@ TEST_F(EventTest, ANewDivisionIsAnEvent) {
   EXPECT_EQ(wait(set).code, NVML_ERROR_TIMEOUT);
 }
 
+// FAULT-012
+TEST_F(EventTest, AnXidMayBelongToAnInstanceAndComesAsOftenAsItHappens) {
+  ASSERT_EQ(init(std::string(kDivided) + R"(
+[[fault]]
+kind = "xid"
+code = 31
+gpu = 1
+gi = 1
+ci = 0
+at = 110
+[[fault]]
+kind = "xid"
+code = 31
+gpu = 1
+at = 111
+)"),
+            NVML_SUCCESS);
+  nvmlEventSet_t set = nullptr;
+  ASSERT_EQ(call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  ASSERT_EQ(call("nvmlDeviceRegisterEvents", gpu(1), 8ULL, set), NVML_SUCCESS);
+  at(120);
+  nvmlEventData_t data{};
+  ASSERT_EQ(call("nvmlEventSetWait_v2", set, &data, 0U), NVML_SUCCESS);
+  EXPECT_EQ(data.eventData, 31U);
+  EXPECT_EQ(data.gpuInstanceId, 1U);
+  EXPECT_EQ(data.computeInstanceId, 0U);
+  ASSERT_EQ(call("nvmlEventSetWait_v2", set, &data, 0U), NVML_SUCCESS);
+  EXPECT_EQ(data.gpuInstanceId, 0xFFFFFFFFU);
+  EXPECT_EQ(wait(set).code, NVML_ERROR_TIMEOUT);
+}
+
 TEST_F(EventTest, WhatABoardCannotTellIsNotRegistered) {
   ASSERT_EQ(init("[[gpu]]\nboard = \"gtx-1080\"\n"), NVML_SUCCESS);
   nvmlEventSet_t set = nullptr;

@@ -316,10 +316,23 @@ gpu = 0
   fabric.version = 0x03000028;
   ASSERT_EQ(call("nvmlDeviceGetGpuFabricInfoV", gpu(0), &fabric), NVML_SUCCESS);
   EXPECT_EQ(fabric.healthMask >> 4 & 3, 1U);
-  EXPECT_EQ(fabric.healthMask & 3, 2U);
+  EXPECT_EQ(fabric.healthMask & 3, 0U);  // of bandwidth these boards tell nothing
   EXPECT_EQ(fabric.healthSummary, 2U);
   EXPECT_EQ(field(230).value.uiVal, 4U);
   EXPECT_EQ(field(230, 0, 1).value.uiVal, 0U);
+}
+
+TEST_F(ConditionTest, AHealthyFabricSaysOnlyWhatItsBoardsTell) {
+  const auto health = [&](unsigned index) {
+    nvmlGpuFabricInfo_v3_t fabric{};
+    fabric.version = 0x03000028;
+    EXPECT_EQ(call("nvmlDeviceGetGpuFabricInfoV", gpu(index), &fabric), NVML_SUCCESS);
+    EXPECT_EQ(fabric.state, 3U);
+    return std::pair<unsigned, unsigned>(fabric.healthMask, fabric.healthSummary);
+  };
+  play("[[gpu]]\nboard = \"b200-sxm-180gb\"\n");
+  EXPECT_EQ(health(0), std::pair(0U, 0U));
+  EXPECT_EQ(health(2), std::pair(0x80U, 1U));
 }
 
 TEST_F(ConditionTest, WhatWasCountedStaysWhenTheControlFileForgetsIt) {

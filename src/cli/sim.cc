@@ -169,6 +169,8 @@ Result<std::string> resolve_scenario(const Machine& machine, const std::string& 
     TRY(check_readable(word, lang));
     return tidy(word);
   }
+  // BOARD+SHAPE@AGE is put together by the library, which also says what is wrong with it.
+  if (word.find_first_of("+@") != std::string::npos) return word;
   const std::vector<Scenario> all = scenarios(machine);
   std::vector<std::string_view> names;
   for (const Scenario& s : all) {

@@ -85,7 +85,7 @@ class LabelCall final : public RowSource {
 
   Result<bool> next(Row& row) override {
     if (!TRY(rows_->next(row))) return false;
-    if (function_->write_to(row.labels) && makes_name_) row.drop_name = false;
+    if (TRY(function_->write_to(row.labels)) && makes_name_) row.drop_name = false;
     return true;
   }
 

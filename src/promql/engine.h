@@ -28,9 +28,9 @@
 namespace gpusight::promql {
 
 struct QueryLimits {
-  uint64_t max_samples = 50'000'000;       // read from the Queryable, plus those of subqueries
-  uint64_t max_series = 100'000;           // of all selectors together
-  uint64_t max_steps = 11'000;             // of a range query, as Prometheus's API has it
+  uint64_t max_samples = 50'000'000;          // read from the Queryable, plus those of subqueries
+  uint64_t max_series = 100'000;              // of all selectors together
+  uint64_t max_steps = 11'000;                // of a range query, as Prometheus's API has it
   uint64_t max_bytes = 512ULL * 1024 * 1024;  // held at once
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
 };

@@ -51,4 +51,23 @@ std::string go_general(double number) {
 // PromQL's text literals are Go's.
 std::string go_quoted(std::string_view text) { return quote_text(text); }
 
+std::optional<double> go_parse_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || text[0] == '-' || text[0] == '+') return std::nullopt;
+  auto format = std::chars_format::general;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    text.remove_prefix(2);
+    format = std::chars_format::hex;
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, format);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    if (format == std::chars_format::hex || !is_too_small(text)) return std::nullopt;
+    number = 0;
+  }
+  return negative ? -number : number;
+}
+
 }  // namespace gpusight::promql

@@ -2,6 +2,7 @@
 // the same. Source: the documentation of Go's packages strconv and fmt. Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,9 @@ std::string go_fixed(double number);
 std::string go_general(double number);
 // "a\xc5z": in double quotes; control characters and what is no UTF-8 escaped.
 std::string go_quoted(std::string_view text);
+
+// A whole text that is a number: decimal, "0x1p-2", "Inf", "NaN", underscores in none of them. What
+// is too large for a double is none; what is too small is zero.
+std::optional<double> go_parse_number(std::string_view text);
 
 }  // namespace gpusight::promql

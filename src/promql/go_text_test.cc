@@ -46,5 +46,18 @@ TEST(GoText, QuotedTextShowsWhatIsNotPrintable) {
   EXPECT_EQ(go_quoted(""), R"("")");
 }
 
+TEST(GoText, ReadsNumbersAndRefusesWhatIsTooLarge) {
+  EXPECT_EQ(go_parse_number("+Inf"), HUGE_VAL);
+  EXPECT_EQ(go_parse_number("-.5e1"), -5);
+  EXPECT_EQ(go_parse_number("0x1p-2"), 0.25);
+  EXPECT_EQ(go_parse_number("017"), 17);
+  EXPECT_EQ(go_parse_number("1e-400"), 0);
+  EXPECT_EQ(go_parse_number("1e400"), std::nullopt);
+  EXPECT_EQ(go_parse_number("-1e400"), std::nullopt);
+  for (const char* none : {"", "+", "--1", "1_0", "1e", "0x", "one", "1 "}) {
+    EXPECT_EQ(go_parse_number(none), std::nullopt) << none;
+  }
+}
+
 }  // namespace
 }  // namespace gpusight::promql

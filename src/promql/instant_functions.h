@@ -30,8 +30,10 @@ class LabelFunction {
  public:
   virtual ~LabelFunction() = default;
   // Writes its label into `labels`; false where it has nothing to write: a pattern does not match.
-  virtual bool write_to(model::Labels& labels) const = 0;
+  // kExhausted for a value longer than kMaxLabelValue.
+  virtual Result<bool> write_to(model::Labels& labels) const = 0;
 };
+inline constexpr size_t kMaxLabelValue = 1024UL * 1024;  // bytes
 // Prometheus's errors for a bad pattern or label name.
 Result<std::unique_ptr<LabelFunction>> make_label_replace(std::string_view destination,
                                                           std::string_view replacement,
@@ -49,6 +51,9 @@ struct Bucket {
 struct BucketQuantile {
   double value = 0;
   bool forced_monotonic = false;  // counts sank by more than float noise and were raised
+  double lowest_raised = 0;       // with forced_monotonic: bounds of those buckets,
+  double highest_raised = 0;
+  double largest_drop = 0;  // and by how much one was below what it was raised to
 };
 // Sorts, joins equal bounds and mends `buckets` in place. NaN without a +Inf bucket, without
 // observations or with fewer than two buckets.

@@ -12,6 +12,11 @@
 namespace gpusight::promql {
 namespace {
 
+Status too_long(std::string_view function) {
+  return {Code::kExhausted,
+          fmt::format("{}() makes a label longer than {} bytes", function, kMaxLabelValue)};
+}
+
 bool is_label_name(std::string_view name) { return !name.empty() && is_valid_utf8(name); }
 
 class LabelReplace final : public LabelFunction {
@@ -23,7 +28,7 @@ class LabelReplace final : public LabelFunction {
         pattern_(std::move(pattern)),
         replacement_(replacement, *pattern_) {}
 
-  bool write_to(model::Labels& labels) const override {
+  Result<bool> write_to(model::Labels& labels) const override {
     const std::string_view text = label_value(labels, source_);
     std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
                                          1);
@@ -31,6 +36,7 @@ class LabelReplace final : public LabelFunction {
         pattern_->Match(re2::StringPiece(text.data(), text.size()), 0, text.size(),
                         RE2::ANCHOR_BOTH, groups.data(), static_cast<int>(groups.size()));
     if (!found) return false;
+    if (replacement_.size(groups) > kMaxLabelValue) return too_long("label_replace");
     std::string value;
     replacement_.append(value, groups);
     set_label(labels, destination_, value);  // an empty one takes it away
@@ -50,11 +56,12 @@ class LabelJoin final : public LabelFunction {
             std::vector<std::string> sources)
       : destination_(destination), separator_(separator), sources_(std::move(sources)) {}
 
-  bool write_to(model::Labels& labels) const override {
+  Result<bool> write_to(model::Labels& labels) const override {
     std::string joined;
     for (size_t i = 0; i < sources_.size(); ++i) {
       if (i > 0) joined += separator_;
       joined += label_value(labels, sources_[i]);
+      if (joined.size() > kMaxLabelValue) return too_long("label_join");
     }
     set_label(labels, destination_, joined);
     return true;

@@ -11,7 +11,8 @@ using model::Labels;
 const Labels kLabels = {{"__name__", "up"}, {"host", "gpu-07.example"}, {"job", "node"}};
 
 Labels written(const LabelFunction& function, Labels labels) {
-  function.write_to(labels);
+  const Result<bool> wrote = function.write_to(labels);
+  EXPECT_TRUE(wrote.ok()) << wrote.status().message();
   return labels;
 }
 
@@ -52,8 +53,8 @@ TEST(LabelReplace, ThePatternMustMatchTheWholeValue) {
 
 TEST(LabelReplace, TellsWhetherItHasWritten) {
   Labels labels = kLabels;
-  EXPECT_TRUE(make_label_replace("job", "node", "job", ".*").value()->write_to(labels));
-  EXPECT_FALSE(make_label_replace("job", "node", "job", "x").value()->write_to(labels));
+  EXPECT_TRUE(make_label_replace("job", "node", "job", ".*").value()->write_to(labels).value());
+  EXPECT_FALSE(make_label_replace("job", "node", "job", "x").value()->write_to(labels).value());
   EXPECT_EQ(labels, kLabels);
 }
 
@@ -146,6 +147,21 @@ TEST(LabelJoin, RefusesWhatCannotBe) {
             "invalid destination label name in label_join(): ");
   EXPECT_EQ(make_label_join("dst", "-", {"a", ""}).status().message(),
             "invalid source label name in label_join(): ");
+}
+
+// Nested ones would multiply.
+TEST(LabelFunctions, RefuseToMakeVeryLongLabels) {
+  Labels labels = {{"a", std::string(1000, 'x')}};
+  std::string repeated;
+  for (size_t i = 0; i <= kMaxLabelValue / 1000; ++i) repeated += "$1";
+  const auto replace = make_label_replace("b", repeated, "a", "(.*)").value();
+  EXPECT_EQ(replace->write_to(labels).status().message(),
+            "label_replace() makes a label longer than 1048576 bytes");
+  const std::vector<std::string> sources(kMaxLabelValue / 1000 + 1, "a");
+  const auto join = make_label_join("b", "", sources).value();
+  EXPECT_EQ(join->write_to(labels).status().message(),
+            "label_join() makes a label longer than 1048576 bytes");
+  EXPECT_EQ(join->write_to(labels).status().code(), Code::kExhausted);
 }
 
 }  // namespace

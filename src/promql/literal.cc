@@ -29,24 +29,6 @@ uint32_t code_point_of(std::string_view text, size_t length) {
   return code_point;
 }
 
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    if (c < 0x10000) {
-      out += static_cast<char>(0xE0 | c >> 12);
-    } else {
-      out += static_cast<char>(0xF0 | c >> 18);
-      out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
-    }
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
-
 // Appends the first character of `text` as it stands between `quote`s; returns its bytes.
 size_t append_escaped(std::string& out, std::string_view text, char quote) {
   const size_t length = character_length(text);
@@ -147,6 +129,24 @@ int64_t magnitude(std::string_view text) {
 
 }  // namespace
 
+void append_utf8(std::string& out, uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    if (c < 0x10000) {
+      out += static_cast<char>(0xE0 | c >> 12);
+    } else {
+      out += static_cast<char>(0xF0 | c >> 18);
+      out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    }
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
 size_t character_length(std::string_view text) {
   for (size_t length = 1; length <= std::min<size_t>(text.size(), 4); ++length) {
     if (is_valid_utf8(text.substr(0, length))) return length;
@@ -241,11 +241,13 @@ Result<double> parse_number(std::string_view text) {
     return bad_number(text, "invalid syntax");
   }
   if (error == std::errc::result_out_of_range) {
-    if (magnitude(digits) > 0) return bad_number(text, "value out of range");
+    if (!is_too_small(digits)) return bad_number(text, "value out of range");
     value = 0;
   }
   return value;
 }
+
+bool is_too_small(std::string_view decimal) { return magnitude(decimal) <= 0; }
 
 std::string print_number(double number) {
   const double size = std::fabs(number);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 
 namespace gpusight::promql {
 
+void append_utf8(std::string& out, uint32_t code_point);
 // Bytes of the first character of `text`; 0 if `text` is empty or does not begin with valid UTF-8.
 size_t character_length(std::string_view text);
 
@@ -34,6 +36,8 @@ std::string label_name_text(std::string_view name);
 // Decimal, hexadecimal (0x1f), octal (017), with fraction, exponent and underscores between digits
 // (1_000), "Inf" and "NaN" in any case. No sign.
 Result<double> parse_number(std::string_view text);
+// Of a decimal number that no double can hold: whether it is too small, not too large.
+bool is_too_small(std::string_view decimal);
 // The shortest text that reads back as the same number, without an exponent unless very large or
 // very small.
 std::string print_number(double number);

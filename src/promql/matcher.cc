@@ -10,6 +10,7 @@
 #include <re2/re2.h>
 
 #include "base/text.h"
+#include "promql/replacement.h"
 
 namespace gpusight::promql {
 namespace {
@@ -43,10 +44,9 @@ Accepts simple_pattern(std::string_view pattern) {
 }
 
 Result<Accepts> compile(const std::string& pattern) {
-  RE2::Options options;
+  RE2::Options options = regex_options();
   options.set_dot_nl(true);
-  options.set_log_errors(false);
-  auto compiled = std::make_shared<const RE2>(pattern, options);
+  auto compiled = std::make_shared<const RE2>(re2_pattern(pattern), options);
   if (!compiled->ok()) {
     return Status(Code::kInvalidArgument, "error parsing regexp: " + compiled->error());
   }

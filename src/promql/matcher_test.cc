@@ -56,6 +56,8 @@ TEST(Matcher, ReadsTheSyntaxOfRe2) {
   EXPECT_TRUE(is_match("\\d+\\.\\d", "12.3"));
   EXPECT_TRUE(is_match("[[:alpha:]]\u20ac", "x\u20ac"));
   EXPECT_TRUE(is_match("a\\|b", "a|b"));
+  EXPECT_TRUE(is_match("(?P<port>\\d+)", "9100"));
+  EXPECT_TRUE(is_match("(?<port>\\d+)", "9100"));
 }
 
 TEST(Matcher, RefusesAPatternThatDoesNotCompile) {

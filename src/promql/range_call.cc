@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,8 +12,9 @@
 namespace gpusight::promql {
 namespace {
 
-// Windows can be large and kernels slow: so many steps go by between two looks at the clock.
-constexpr size_t kStepsBetweenChecks = 64;
+// Windows can be large and kernels slow: so many samples and steps go by between two looks at the
+// clock.
+constexpr size_t kWorkBetweenChecks = 100'000;
 
 // What absent_over_time looks at: where is there anything?
 double presence(const Window&, std::span<const double>) { return 1; }
@@ -65,10 +65,15 @@ class RangeCall final : public RowSource {
     window_.restart();
     row.values.assign(instants.count(), no_value());
     bool any = false;
+    size_t work = kWorkBetweenChecks;
     for (size_t i = 0; i < instants.count(); ++i) {
-      if (i % kStepsBetweenChecks == 0) TRY(evaluation_.check());
+      if (work >= kWorkBetweenChecks) {
+        TRY(evaluation_.check());
+        work = 0;
+      }
       const int64_t end_ms = instants.at(i);
       TRY(window_.move_to(*samples_, end_ms - samples_->range_ms(), end_ms));
+      work += 1 + window_.values().size();
       if (window_.values().empty()) continue;
       row.values[i] = value_at(i, end_ms);
       any |= has_value(row.values[i]);

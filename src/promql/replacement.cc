@@ -63,6 +63,14 @@ void Replacement::append(std::string& out, std::span<const re2::StringPiece> gro
   }
 }
 
+size_t Replacement::size(std::span<const re2::StringPiece> groups) const {
+  size_t bytes = 0;
+  for (const Part& part : parts_) {
+    bytes += part.group < 0 ? part.text.size() : groups[static_cast<size_t>(part.group)].size();
+  }
+  return bytes;
+}
+
 std::string re2_pattern(std::string_view go_pattern) {
   std::string out;
   bool in_class = false;

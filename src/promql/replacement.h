@@ -21,6 +21,8 @@ class Replacement {
   // `groups` as RE2::Match fills them, the whole match first: pattern.NumberOfCapturingGroups()
   // + 1.
   void append(std::string& out, std::span<const re2::StringPiece> groups) const;
+  // How many bytes append() adds. Texts grow by it from one replacement to the next.
+  size_t size(std::span<const re2::StringPiece> groups) const;
 
  private:
   struct Part {

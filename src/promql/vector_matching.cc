@@ -150,7 +150,8 @@ class Matched final : public HeldSource {
 
   // The result of two series has the labels of the many side, but for those that matching changes.
   Result<size_t> output_for(const Row& many, const Row& one) {
-    Row row{.labels = many.labels, .drop_name = many.drop_name};
+    // A name that was to go at the end stays: Prometheus forgets it here.
+    Row row{.labels = many.labels};
     if (apply_.is_arithmetic()) remove_label(row.labels, kMetricName);
     if (one_to_one_ && matching_.on) row.labels = on_labels(row.labels);
     if (one_to_one_ && !matching_.on) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include <re2/re2.h>
+
 #include "promql/ast.h"
 #include "promql/parser.h"
 
@@ -70,6 +72,11 @@ Result<std::optional<std::string>> with_at_modifier(std::string_view query, int6
   const promql::ExprPtr expr = TRY(promql::parse(query));
   if (!Appender(time_ms).walk(*expr)) return std::optional<std::string>();
   return std::optional<std::string>(promql::print(*expr));
+}
+
+bool asks_for_bounds(std::string_view query) {
+  static const RE2 kBounds(R"(\b(?:start|end)\s*\(\s*\))");
+  return RE2::PartialMatch(re2::StringPiece(query.data(), query.size()), kBounds);
 }
 
 std::vector<int64_t> other_times(int64_t time_ms) {

@@ -16,6 +16,10 @@ namespace gpusight::conformance {
 // predict_linear() and others. Selectors inside of a subquery follow it and stay as they are.
 Result<std::optional<std::string>> with_at_modifier(std::string_view query, int64_t time_ms);
 
+// Whether start() or end() stand in the query: an instant query and a range query around the
+// instant have them at different times.
+bool asks_for_bounds(std::string_view query);
+
 // Times at which a query of `time_ms` is then tried.
 std::vector<int64_t> other_times(int64_t time_ms);
 

@@ -88,9 +88,8 @@ class Runner {
   // The query at an instant, and as a range query around it.
   Judgement check_instant(const Eval& eval, std::string_view query, int64_t time_ms) {
     Judgement judgement = check(eval, query, time_ms);
-    if (judgement.verdict != Verdict::kPassed || eval.fails || eval.string || eval.matrix_times) {
-      return judgement;
-    }
+    const bool has_no_range = eval.string || eval.matrix_times || asks_for_bounds(query);
+    if (judgement.verdict != Verdict::kPassed || eval.fails || has_no_range) return judgement;
     judgement = check_around(eval, query, time_ms);
     if (judgement.verdict == Verdict::kFailed) {
       judgement.why = "as a range query around the instant: " + judgement.why;

@@ -1,8 +1,8 @@
 // Runs a test script against our engine, with the settings and checks of Prometheus's own runner.
 //
 // Beside the query itself, an instant query that succeeds is run as a range query around its
-// instant, whose middle step must say the same; and, where that cannot change the answer, with "@"
-// appended to its selectors at other times of evaluation.
+// instant, whose middle step must say the same, unless it asks for start() or end(); and, where
+// that cannot change the answer, with "@" appended to its selectors at other times of evaluation.
 //
 // Left out, by rule and never by name or line: what the language of our engine does not have
 // (Code::kUnsupported), what comes upon native histograms, in the data or in what is expected, and

@@ -8,6 +8,7 @@
 #include <re2/re2.h>
 
 #include "base/text.h"
+#include "promql/literal.h"
 #include "promql/parser.h"
 
 namespace gpusight::conformance {
@@ -47,14 +48,13 @@ Result<int64_t> parse_interval(std::string_view text) {
   return interval_ms;
 }
 
-// "5", "+Inf", "0x1f", "NaN", alone on a line: a scalar.
+// "5", "-Inf", "0x1f", "1_000", "017" (15), alone on a line: a scalar.
 std::optional<double> parse_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    const auto number = parse_int(text.substr(2), 16);
-    return number ? std::optional<double>(static_cast<double>(*number)) : std::nullopt;
-  }
-  return parse_double(text);
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const Result<double> number = promql::parse_number(text);
+  if (!number.ok()) return std::nullopt;
+  return negative ? -*number : *number;
 }
 
 // The text between quotes, if it stands in any.

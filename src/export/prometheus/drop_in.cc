@@ -33,11 +33,12 @@ bool is_mask(const MetricRow& row) { return row.id == MetricId::kGpuThrottle; }
 double scaled(const MetricRow& row, double number, Resolution factor) {
   const std::optional<int64_t> quantum = catalog::quantize(row, number);
   if (!quantum) return number * factor.as_double();
-  const int64_t up = row.resolution.numerator * factor.numerator;
-  const int64_t down = row.resolution.denominator * factor.denominator;
+  int64_t up = row.resolution.numerator * factor.numerator;
+  int64_t down = row.resolution.denominator * factor.denominator;
   const int64_t common = std::gcd(up, down);
-  return static_cast<double>(*quantum) * static_cast<double>(up / common) /
-         static_cast<double>(down / common);
+  up /= common;
+  down /= common;
+  return static_cast<double>(*quantum) * static_cast<double>(up) / static_cast<double>(down);
 }
 
 std::optional<double> mask_of(std::span<const model::Sample> samples) {
@@ -82,8 +83,9 @@ bool never_has(std::span<const model::Sample> samples, MetricId metric) {
 void find_in_one(std::span<const model::Sample> samples, const ForeignFamily& family,
                  std::vector<ForeignReading>& readings) {
   const MetricRow& row = catalog::metric(family.metric);
-  std::span<const model::Sample> own =
-      std::ranges::equal_range(samples, family.metric, {}, &model::Sample::metric);
+  const auto begin = std::ranges::lower_bound(samples, family.metric, {}, &model::Sample::metric);
+  const auto end = std::ranges::upper_bound(samples, family.metric, {}, &model::Sample::metric);
+  std::span<const model::Sample> own(begin, end);
   // A metric that is not there at all stands once, without label.
   if (!row.label.empty() && !own.empty() && own.front().label.empty()) own = own.subspan(1);
   const auto put = [&](std::string_view label, std::optional<double> number) {

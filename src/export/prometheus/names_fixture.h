@@ -102,8 +102,8 @@ inline model::DeviceSnapshot cut_gpu() {
   return gpu;
 }
 
-inline model::DeviceSnapshot mig_device(uint32_t gi, uint32_t ci, std::string profile, double used,
-                                        double tensor) {
+inline model::DeviceSnapshot mig_device(uint32_t gi, uint32_t ci, const std::string& profile,
+                                        double used, double tensor) {
   using catalog::MetricId;
   model::DeviceSnapshot mig;
   mig.device = std::make_shared<const model::Device>(
@@ -114,7 +114,7 @@ inline model::DeviceSnapshot mig_device(uint32_t gi, uint32_t ci, std::string pr
                     .parent = "GPU-8f6e1d2c-3b4a-5968-7786-95a4b3c21001",
                     .gpu_instance = gi,
                     .compute_instance = ci,
-                    .profile = std::move(profile)});
+                    .profile = profile});
   mig.samples = {{MetricId::kGpuSmActivity, "", fresh_value(0.25)},
                  {MetricId::kGpuTensorActivity, "", fresh_value(tensor)},
                  {MetricId::kGpuMemoryUsed, "", fresh_value(used)},

@@ -189,6 +189,7 @@ std::string name_by_driver(const ForeignFamily& family, const std::vector<Board>
 
 void append_gpu_families(Writer& out, const std::vector<Board>& boards) {
   std::vector<std::string> uuids;
+  uuids.reserve(boards.size());
   for (const Board& board : boards)
     uuids.push_back(labels({{"uuid", uuid_of(*board.gpu->device)}}));
   std::vector<ForeignReading> readings;

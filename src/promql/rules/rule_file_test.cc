@@ -193,6 +193,20 @@ TEST(RuleFile, HostileYamlIsRefused) {
   EXPECT_THAT(faults_of(laughs), ElementsAre(HasSubstr("values")));
 }
 
+TEST(RuleFile, LargeYamlTakesTimeInProportion) {
+  const std::string long_line(kMaxYamlLength - 10, 'x');
+  EXPECT_THAT(faults_of(long_line + "\xff"),
+              ElementsAre("1:" + std::to_string(long_line.size() + 1) + ": yaml: invalid UTF-8"));
+  constexpr int kKeys = 50'000;
+  std::string merged = "a: &a\n";
+  for (int i = 0; i < kKeys; ++i) merged += "  a" + std::to_string(i) + ": 1\n";
+  merged += "b:\n  <<: *a\n";
+  for (int i = 0; i < kKeys; ++i) merged += "  b" + std::to_string(i) + ": 1\n";
+  const YamlDocument document = parse_yaml(merged);
+  ASSERT_NE(document.root, nullptr) << document.fault.message;
+  EXPECT_EQ(document.root->entries.back().value->entries.size(), 2UL * kKeys);
+}
+
 TEST(RuleFile, RepeatedRulesAreFoundByLint) {
   const RuleFile file = parse_rule_file(
       group("  - {record: a, expr: up, labels: {x: y}}\n  - {record: a, expr: up}\n"
@@ -212,11 +226,12 @@ TEST(RuleDuration, HasUnitsInOrder) {
   EXPECT_EQ(*parse_rule_duration("250ms"), 250);
   EXPECT_EQ(*parse_rule_duration("1y2w3d4h5m6s7ms"),
             ((((365 + 14 + 3) * 24LL + 4) * 60 + 5) * 60 + 6) * 1000 + 7);
-  for (const char* text : {"5", "1.5h", "1m1h", "1m1m", "m", "-1m", "1 m", "1x", "1m "}) {
+  for (const char* text : {"5", "1.5h", "1m1h", "1m1m", "m", "-1m", "1 m", "1m ", "1.", "00"}) {
     EXPECT_THAT(parse_rule_duration(text).status().message(),
                 HasSubstr("not a valid duration string"))
         << text;
   }
+  EXPECT_EQ(parse_rule_duration("1x").status().message(), "unknown unit \"x\" in duration \"1x\"");
   EXPECT_EQ(parse_rule_duration("").status().message(), "empty duration string");
   EXPECT_EQ(parse_rule_duration("300y").status().message(), "duration out of range");
   EXPECT_EQ(parse_rule_duration("99999999999999999999m").status().message(),

@@ -33,7 +33,8 @@ class Executor {
   Executor(const TemplateInput& input, std::string_view text, std::string_view name)
       : context_{.query = input.query,
                  .external_url = input.external_url,
-                 .now_seconds = static_cast<double>(input.time_ms) / 1000},
+                 .now_seconds = static_cast<double>(input.time_ms) / 1000,
+                 .max_bytes = kMaxTemplateOutput},
         text_(text),
         name_(name) {
     const auto root = root_of(input);
@@ -86,13 +87,28 @@ class Executor {
     return {Code::kExhausted, fmt::format("template takes more than {} steps", kMaxTemplateSteps)};
   }
 
+  static Status check_bytes(size_t bytes) {
+    if (bytes <= kMaxTemplateOutput) return {};
+    return {Code::kExhausted, fmt::format("template makes more than {} bytes", kMaxTemplateOutput)};
+  }
+
   Status write(std::string_view text) {
-    if (out_.size() + text.size() > kMaxTemplateOutput) {
-      return {Code::kExhausted,
-              fmt::format("template makes more than {} bytes", kMaxTemplateOutput)};
-    }
+    TRY(check_bytes(out_.size() + text.size()));
     out_ += text;
     return {};
+  }
+
+  // What a copy of it takes; values of other kinds are shared.
+  static size_t bytes_of(const TemplateValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text == nullptr ? 0 : text->size();
+  }
+
+  // All that variables hold.
+  Status check_variables() const {
+    size_t bytes = 0;
+    for (const Variable& variable : variables_) bytes += bytes_of(variable.value);
+    return check_bytes(bytes);
   }
 
   Result<Flow> walk(const TemplateNodes& nodes) {
@@ -182,6 +198,8 @@ class Executor {
   }
 
   Status set(Pipeline::Target target, const std::string& name, TemplateValue value) {
+    constexpr size_t kSmall = 1024;  // as many of these as a template has variables are no matter
+    const bool is_large = bytes_of(value) > kSmall;
     if (target == Pipeline::Target::kDeclared) {
       variables_.push_back({name, std::move(value)});
     } else {
@@ -191,7 +209,7 @@ class Executor {
         break;
       }
     }
-    return {};
+    return is_large ? check_variables() : Status();
   }
 
   Result<TemplateValue> evaluate(const Pipeline& pipeline) {
@@ -256,7 +274,11 @@ class Executor {
       return first_that_decides(function, where_of(command), given, piped);
     }
     std::vector<TemplateValue> args;
-    for (const Operand& arg : given) args.push_back(TRY(operand(arg)));
+    size_t bytes = 0;
+    for (const Operand& arg : given) {
+      args.push_back(TRY(operand(arg)));
+      TRY(check_bytes(bytes += bytes_of(args.back())));
+    }
     if (piped) args.push_back(*piped);
     return run(function, where_of(command), args);
   }
@@ -275,7 +297,10 @@ class Executor {
                             std::span<const TemplateValue> args) {
     TRY(check_count(function, where, args.size()));
     Result<TemplateValue> result = function.run(context_, args);
-    if (result.ok()) return result;
+    if (result.ok()) {
+      TRY(check_bytes(bytes_of(*result)));
+      return result;
+    }
     return fail_at(where,
                    Status(result.status().code(), fmt::format("error calling {}: {}", function.name,
                                                               result.status().message())));

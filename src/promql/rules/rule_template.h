@@ -10,7 +10,8 @@
 // .Labels and so on.
 //
 // Hostile templates are bounded: kMaxTemplateLength, depth, and kMaxTemplateSteps and
-// kMaxTemplateOutput in an expansion; passing one is an error (kExhausted for the last two).
+// kMaxTemplateOutput in an expansion (of its text, and of what variables and the arguments of a
+// call hold); passing one is an error (kExhausted for the last two).
 //
 // A RuleTemplate is immutable; any number of threads may expand it at once. Source: Prometheus's
 // template reference and the documentation of Go's text/template.

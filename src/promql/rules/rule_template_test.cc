@@ -286,6 +286,23 @@ TEST(RuleTemplate, HostileTemplatesEnd) {
   EXPECT_THAT(error_of("{{ range 9999 }}{{ range 9999 }}{{ end }}{{ end }}"), HasSubstr("steps"));
 }
 
+TEST(RuleTemplate, TextsThatGrowFromOneVariableToTheNextEnd) {
+  const std::string start = "{{ $x := printf \"%900d\" 1 }}";
+  std::string doubled = start;
+  for (int i = 0; i < 60; ++i) doubled += "{{ $x = print $x $x }}";
+  EXPECT_THAT(error_of(doubled), HasSubstr("bytes"));
+  std::string many = "{{ $x = print";
+  for (int i = 0; i < 2'000; ++i) many += " $x";
+  EXPECT_THAT(error_of(start + many + " }}"), HasSubstr("bytes"));
+  std::string kept = start + "{{ $x = print $x $x $x $x }}";
+  for (int i = 0; i < 100; ++i) kept += "{{ $y" + std::to_string(i) + " := $x }}";
+  EXPECT_THAT(error_of(kept), HasSubstr("bytes"));
+  EXPECT_THAT(error_of(start + "{{ reReplaceAll \"\" $x $x }}"), HasSubstr("bytes"));
+  std::string groups = "{{ reReplaceAll \"(.*)\" \"";
+  for (int i = 0; i < 2'000; ++i) groups += "$1";
+  EXPECT_THAT(error_of(start + groups + "\" $x }}"), HasSubstr("bytes"));
+}
+
 TEST(RuleTemplate, WithoutAnythingToQueryItSaysSo) {
   Result<RuleTemplate> made = RuleTemplate::parse("{{ query \"up\" }}", "t");
   ASSERT_TRUE(made.ok());

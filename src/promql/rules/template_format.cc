@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "promql/go_text.h"
+#include "promql/literal.h"
 
 namespace gpusight::promql {
 namespace {
@@ -328,41 +329,8 @@ class FormatReader {
 
 }  // namespace
 
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | (c >> 18));
-    out += static_cast<char>(0x80 | ((c >> 12) & 0x3f));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  }
-}
-
 std::string go_exponent(double number) { return float_text(number, 'E', -1); }
 std::string go_significant(double number, int digits) { return float_text(number, 'g', digits); }
-
-std::optional<double> go_parse_number(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  if (text.empty() || text[0] == '-' || text[0] == '+') return std::nullopt;
-  auto format = std::chars_format::general;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    text.remove_prefix(2);
-    format = std::chars_format::hex;
-  }
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, format);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -number : number;
-}
 
 std::string go_printf(std::string_view format, std::span<const TemplateValue> args) {
   return FormatReader(format, args).run();

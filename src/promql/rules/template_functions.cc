@@ -102,7 +102,8 @@ Value match(Context, Args args) {
 }
 
 // Every match by the replacement; an empty match right behind another is none, as in Go.
-std::string replace_all(const RE2& pattern, std::string_view replacement, std::string_view in) {
+Result<std::string> replace_all(const RE2& pattern, std::string_view replacement,
+                                std::string_view in, size_t max_bytes) {
   const Replacement parts(replacement, pattern);
   std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern.NumberOfCapturingGroups()) + 1);
   const re2::StringPiece subject(in.data(), in.size());
@@ -114,6 +115,9 @@ std::string replace_all(const RE2& pattern, std::string_view replacement, std::s
     const auto begin = static_cast<size_t>(groups[0].data() - in.data());
     const size_t end = begin + groups[0].size();
     out += in.substr(copied, begin - copied);
+    if (out.size() + parts.size(groups) > max_bytes) {
+      return Status(Code::kExhausted, fmt::format("text is longer than {} bytes", max_bytes));
+    }
     if (end > copied || begin == 0) parts.append(out, groups);
     copied = end;
     size_t next = from + 1;  // always on by one character at least
@@ -123,10 +127,11 @@ std::string replace_all(const RE2& pattern, std::string_view replacement, std::s
   return out.append(in.substr(std::min(copied, in.size())));
 }
 
-Value re_replace_all(Context, Args args) {
+Value re_replace_all(Context context, Args args) {
   const auto pattern = TRY(compile(TRY(text(args[0]))));
   const std::string replacement = TRY(text(args[1]));
-  return TemplateValue(replace_all(*pattern, replacement, TRY(text(args[2]))));
+  return TemplateValue(
+      TRY(replace_all(*pattern, replacement, TRY(text(args[2])), context.max_bytes)));
 }
 
 Value timestamp_text(Context, Args args) {

@@ -22,6 +22,7 @@ struct FunctionContext {
   const TemplateQuery& query;  // may be empty: there is nothing to ask
   std::string_view external_url;
   double now_seconds = 0;
+  size_t max_bytes = 0;  // of a text that a function makes
 };
 
 struct TemplateFunction {

@@ -5,20 +5,16 @@
 #include <fmt/format.h>
 
 #include "promql/go_text.h"
-#include "promql/rules/template_format.h"
+#include "promql/literal.h"
 
 namespace gpusight::promql {
 namespace {
 
 using Kind = TemplateToken::Kind;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Letters beyond ASCII are taken as they come: names of fields may have them.
-bool is_letter(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
-}
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool begins_name(char c) { return is_letter(c) || (c & 0x80) != 0; }
+bool is_in_name(char c) { return begins_name(c) || is_digit(c); }
 
 std::string_view trim_right(std::string_view text) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
@@ -138,7 +134,7 @@ class Lexer {
     if (c == '"') return string(begin);
     if (c == '`') return raw_string(begin);
     if (c == '\'') return character(begin);
-    if (c == '$' || is_letter(c)) return name(begin, c == '$' ? Kind::kVariable : Kind::kWord);
+    if (c == '$' || begins_name(c)) return name(begin, c == '$' ? Kind::kVariable : Kind::kWord);
     if (is_digit(c) || ((c == '+' || c == '-') && (is_digit(next) || next == '.')) ||
         (c == '.' && is_digit(next))) {
       return number(begin);
@@ -164,7 +160,7 @@ class Lexer {
   // Names end where something else begins that may follow them.
   Status name(size_t begin, Kind kind) {
     ++at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
     TRY(check_end(begin));
     add(kind, text_.substr(begin, at_ - begin), begin, at_);
     return {};
@@ -172,7 +168,7 @@ class Lexer {
 
   Status field(size_t begin) {
     ++at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
     TRY(check_end(begin));
     const bool is_dot = at_ == begin + 1;
     add(is_dot ? Kind::kDot : Kind::kField, text_.substr(begin + (is_dot ? 0 : 1), at_ - begin - 1),
@@ -200,7 +196,7 @@ class Lexer {
       const bool signs_exponent =
           (c == '+' || c == '-') &&
           (before == 'p' || before == 'P' || (!is_hex && (before == 'e' || before == 'E')));
-      if (!is_word(c) && c != '.' && !signs_exponent) break;
+      if (!is_in_name(c) && c != '.' && !signs_exponent) break;
       ++at_;
     }
     add(Kind::kNumber, text_.substr(begin, at_ - begin), begin, at_);

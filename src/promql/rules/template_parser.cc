@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "promql/go_text.h"
-#include "promql/rules/template_format.h"
 #include "promql/rules/template_functions.h"
 #include "promql/rules/template_lexer.h"
 

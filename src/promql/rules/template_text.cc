@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "promql/go_text.h"
+#include "promql/literal.h"
 #include "promql/rules/template_format.h"
 
 namespace gpusight::promql {

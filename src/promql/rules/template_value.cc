@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "promql/go_text.h"
-#include "promql/rules/template_format.h"
 
 namespace gpusight::promql {
 namespace {

@@ -1,7 +1,8 @@
 // What a template computes with: the few types of Go that rules' templates meet, and how Go takes
 // them for true, compares them and writes them.
 //
-// Plain values, cheap to copy. Source: Go's documentation of text/template and fmt.
+// Plain values; all but texts are cheap to copy. Source: Go's documentation of text/template and
+// fmt.
 #pragma once
 
 #include <cstdint>

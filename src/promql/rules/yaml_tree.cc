@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/text.h"
+#include "promql/literal.h"
 
 namespace gpusight::promql {
 namespace {
@@ -80,7 +83,7 @@ class Builder final : public YAML::EventHandler {
   void close() {
     Open done = std::move(stack_.back());
     stack_.pop_back();
-    for (const YamlPtr& merged : done.merged) merge(done, *merged);
+    if (!done.merged.empty()) merge(done);
     add(done.mark, done.anchor, done.value);
   }
 
@@ -122,17 +125,19 @@ class Builder final : public YAML::EventHandler {
         {.key = key->text, .place = key->place, .value = std::move(value)});
   }
 
-  // What is written out wins over what is merged.
-  static void merge(Open& into, const YamlValue& from) {
-    if (from.kind != YamlValue::Kind::kMap) {
-      throw YAML::ParserException(into.mark,
-                                  "map merge requires map or sequence of maps as the "
-                                  "value");
-    }
-    for (const YamlValue::Entry& entry : from.entries) {
-      const bool is_there = std::ranges::any_of(
-          into.value->entries, [&](const auto& known) { return known.key == entry.key; });
-      if (!is_there) into.value->entries.push_back(entry);
+  // What is written out wins over what is merged, and of that the first.
+  static void merge(Open& into) {
+    std::set<std::string> known;
+    for (const YamlValue::Entry& entry : into.value->entries) known.insert(entry.key);
+    for (const YamlPtr& from : into.merged) {
+      if (from->kind != YamlValue::Kind::kMap) {
+        throw YAML::ParserException(into.mark,
+                                    "map merge requires map or sequence of maps as the "
+                                    "value");
+      }
+      for (const YamlValue::Entry& entry : from->entries) {
+        if (known.insert(entry.key).second) into.value->entries.push_back(entry);
+      }
     }
   }
 
@@ -153,10 +158,7 @@ Place first_invalid(std::string_view text) {
     const std::string_view line = text.substr(0, line_end);
     if (!is_valid_utf8(line)) {
       size_t valid = 0;
-      while (is_valid_utf8(line.substr(0, valid + 1)) || is_valid_utf8(line.substr(0, valid + 2)) ||
-             is_valid_utf8(line.substr(0, valid + 3))) {
-        ++valid;
-      }
+      while (const size_t length = character_length(line.substr(valid))) valid += length;
       place.column = static_cast<int>(valid) + 1;
       return place;
     }
