@@ -55,6 +55,7 @@ describe("numbers", () => {
 
   it("show rates of counters", () => {
     expect(joined(humanizeRate(2 * 1024 ** 2, "bytes"))).toBe("2.00\u00a0MiB/s");
+    expect(said(2 * 1024 ** 2, "bytes_per_second")).toBe("2.00 MiB/s");
     expect(joined(humanizeRate(0.031, "seconds"))).toBe("3.1\u00a0%");
     expect(joined(humanizeRate(520, "joules"))).toBe("520\u00a0W");
   });

@@ -104,6 +104,8 @@ export function humanize(value: number, unit: string): Shown {
       return ratio(value);
     case "bytes":
       return bytes(value);
+    case "bytes_per_second":
+      return humanizeRate(value, "bytes");
     case "watts":
       return watts(value);
     case "joules":
