@@ -112,13 +112,24 @@ void add_platform(CallMeter& call, const NvmlApi& api, Handle handle, Collector&
   facts.add("chassis_host", std::to_string(info.host));
 }
 
-// A part of the processor's own memory: the driver knows no figures of it, by neither call.
-bool has_unified_memory(CallMeter& call, const NvmlApi& api, Handle handle) {
+// Parts that are known to have no memory of their own.
+constexpr std::string_view kIntegrated[] = {"GB10", "Thor", "Orin", "Xavier", "Tegra"};
+
+// A part that uses the host's memory: the driver knows no figures of it by either call, and the
+// device is known for it or has no window to a memory of its own. A board whose driver merely does
+// not tell has one.
+bool has_unified_memory(CallMeter& call, const NvmlApi& api, const Gpu& gpu) {
   MemoryV2 v2{.version = struct_version<MemoryV2>(2)};
-  const Return newer = call(api.memory_v2, handle, &v2);
+  const Return newer = call(api.memory_v2, gpu.handle, &v2);
   if (newer == Return::kSuccess || !is_unsupported(newer)) return false;
   MemoryV1 v1{};
-  return call(api.memory_v1, handle, &v1) == Return::kNotSupported;
+  if (call(api.memory_v1, gpu.handle, &v1) != Return::kNotSupported) return false;
+  const bool is_known = std::ranges::any_of(kIntegrated, [&](std::string_view name) {
+    return gpu.device.name.find(name) != std::string::npos;
+  });
+  Bar1Memory window{};
+  return is_known || call(api.bar1, gpu.handle, &window) == Return::kNotSupported ||
+         window.total == 0;
 }
 
 }  // namespace
@@ -138,7 +149,7 @@ void read_device_facts(CallMeter& call, const NvmlApi& api, Gpu& gpu) {
   add_firmware(call, api, gpu.handle, facts);
   add_addressing(call, api, gpu.handle, facts);
   add_platform(call, api, gpu.handle, facts);
-  gpu.has_unified_memory = has_unified_memory(call, api, gpu.handle);
+  gpu.has_unified_memory = has_unified_memory(call, api, gpu);
   facts.add("memory_kind", gpu.has_unified_memory ? "unified" : "dedicated");
 }
 

@@ -11,6 +11,7 @@ using model::Reason;
 
 class NvmlCost : public TestMachine {};
 
+// FAULT-004
 TEST_F(NvmlCost, UsedMemoryLeavesOutWhatTheDriverReserves) {
   open();
   fast();
@@ -20,6 +21,7 @@ TEST_F(NvmlCost, UsedMemoryLeavesOutWhatTheDriverReserves) {
   EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 80e9);
 }
 
+// FAULT-004
 TEST_F(NvmlCost, TheOldMemoryCallIsUsedWhenTheNewOneIsMissingOrRefusesItsVersion) {
   for (const bool is_missing : {true, false}) {
     if (is_missing) fake_.missing = {"nvmlDeviceGetMemoryInfo_v2"};
@@ -33,6 +35,7 @@ TEST_F(NvmlCost, TheOldMemoryCallIsUsedWhenTheNewOneIsMissingOrRefusesItsVersion
   }
 }
 
+// FAULT-008
 TEST_F(NvmlCost, ADeviceWithoutMemoryOfItsOwnSharesTheHosts) {
   write("/proc/meminfo", "MemTotal:       125829120 kB\n");
   fake_.forced["nvmlDeviceGetMemoryInfo_v2"] = Return::kNotSupported;
@@ -52,6 +55,23 @@ TEST_F(NvmlCost, ADeviceWithoutMemoryOfItsOwnSharesTheHosts) {
   EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
 }
 
+// FAULT-007, FAULT-097
+TEST_F(NvmlCost, ABoardWhoseMemoryIsNotToldIsNotTakenForOneWithout) {
+  write("/proc/meminfo", "MemTotal:       125829120 kB\n");
+  fake_.forced["nvmlDeviceGetMemoryInfo_v2"] = Return::kNotSupported;
+  fake_.forced["nvmlDeviceGetMemoryInfo"] = Return::kNotSupported;
+  fake_.gpus[0].numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "dedicated");
+  fast();
+  EXPECT_EQ(reason(MetricId::kGpuMemoryTotal), Reason::kNotSupported);
+  EXPECT_EQ(reason(MetricId::kGpuMemoryUsed), Reason::kNotSupported);
+  fake_.gpus[0].name = "NVIDIA GB10";  // which is known to have none
+  open();
+  EXPECT_EQ(*model::find_fact(opened_.generation->devices()[0], "memory_kind"), "unified");
+}
+
+// FAULT-007
 TEST_F(NvmlCost, TheWindowToTheMemoryIsNoMemory) {
   fake_.gpus[0].numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
   open();
@@ -63,6 +83,7 @@ TEST_F(NvmlCost, TheWindowToTheMemoryIsNoMemory) {
   EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 80e9);
 }
 
+// FAULT-083
 TEST_F(NvmlCost, ShortTicksCostFewCallsAndStillReadEverythingEachSecond) {
   interval_ = std::chrono::milliseconds(100);
   FakeGpu& gpu = fake_.gpus[0];
@@ -161,6 +182,7 @@ TEST_F(NvmlCost, WhatIsNotSupportedCostsNoCallForTenMinutes) {
   EXPECT_EQ(number(MetricId::kGpuPerformanceState), 0);
 }
 
+// FAULT-058
 TEST_F(NvmlCost, WhatIsRefusedNowAndThenSaysSoAndComesBack) {
   open();
   for (int i = 0; i < 6; ++i) {
@@ -177,6 +199,7 @@ TEST_F(NvmlCost, WhatIsRefusedNowAndThenSaysSoAndComesBack) {
   }
 }
 
+// FAULT-060, FAULT-027
 TEST_F(NvmlCost, ManyInstancesStayWithinTheBoundsAndHoldNothingOfTheBoard) {
   FakeGpu& gpu = fake_.gpus[0];
   gpu.mig_mode = 1;

@@ -72,10 +72,6 @@ TEST_F(NvmlLanes, TheSlowLaneReadsLimits) {
   EXPECT_EQ(number(MetricId::kGpuMigMode), 0);
 }
 
-// FAULT-004
-// FAULT-004
-// FAULT-008
-// FAULT-007
 // FAULT-084
 TEST_F(NvmlLanes, WhatTheDriversRingsHoldIsTheMeanWithItsCompanions) {
   open();
@@ -153,7 +149,6 @@ TEST_F(NvmlLanes, AClockThatIsSetBackDoesNotMakeTheRingsDeaf) {
   EXPECT_EQ(number(MetricId::kGpuUtilization), 0.9);
 }
 
-// FAULT-083
 TEST_F(NvmlLanes, SamplesAreJudgedByTheDriversOwnTime) {
   open();
   clock_.advance(std::chrono::seconds(1));
@@ -303,8 +298,6 @@ TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
   }
 }
 
-// FAULT-058
-// FAULT-060, FAULT-027
 // FAULT-038
 TEST_F(NvmlLanes, ALostGpuIsLostInEveryValueAndIsLeftAlone) {
   open();

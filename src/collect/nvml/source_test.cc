@@ -217,6 +217,7 @@ TEST_F(NvmlOpening, AllLostIsNotNone) {
   EXPECT_EQ(source().watch(kClosed), Wish::kOpen);
 }
 
+// FAULT-085
 TEST(DescriptorLimit, IsLoweredWhenItIsHugeAndLeftAloneOtherwise) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
