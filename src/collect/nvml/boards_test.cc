@@ -141,7 +141,11 @@ TEST_P(NvmlBoards, AreReadWithDriversOfEveryAgeWithinTheBoundsOfCalls) {
     EXPECT_TRUE(board.number(kGpuMemoryUsed));
     EXPECT_TRUE(board.number(kGpuClock, "sm"));
     EXPECT_TRUE(board.number(kGpuPower));
+    EXPECT_TRUE(board.number(kGpuThrottle, "sw_power_cap"));
     EXPECT_TRUE(board.number(kGpuComputeMode));
+    const bool has_links = board.number(kGpuNvlinkSpeed, "0").has_value();
+    EXPECT_EQ(board.number(kGpuNvlinkState, "0").has_value(), has_links);
+    EXPECT_EQ(board.number(kGpuNvlinkVersion, "0").has_value(), has_links);
     ASSERT_EQ(board.processes().size(), 1u);
     EXPECT_EQ(board.processes()[0].pid, 2900001);
     EXPECT_EQ(board.processes()[0].memory_bytes.number(), 1000.0 * 1024 * 1024);

@@ -24,6 +24,7 @@ class SlowReadings {
  private:
   std::vector<Turn> turns();
   void read_links(Conversation& talk, Gathering& found);
+  void read_links_by_calls(Conversation& talk, Gathering& found);
   void read_fan_rpm(Conversation& talk, Gathering& found);
 
   SharedGpu& shared_;
@@ -31,6 +32,7 @@ class SlowReadings {
   FieldReader fields_;
   FieldReader link_count_;
   std::optional<FieldReader> links_;  // made when their number is known
+  unsigned link_count_known_ = 0;
   std::optional<unsigned> fans_;
   Turns turns_;
 };
