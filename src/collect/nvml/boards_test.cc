@@ -173,6 +173,23 @@ TEST_F(NvmlBoard, TellsWhatItIsMadeOf) {
   EXPECT_EQ(fact(board, "memory_kind"), "dedicated");
 }
 
+// A value of the last time would be stale by now: everything must find room at each poll.
+TEST_F(NvmlBoard, WithManyLinksAndAnOldDriverIsReadWholeEachTime) {
+  SimulatedBoard board(scenario("a100-sxm-40gb", "470.256.02"));
+  board.poll("slow");
+  for (int i = 0; i < 3; ++i) {
+    const MonoTime start = board.clock_.mono();
+    const Report& slow = board.poll("slow");
+    EXPECT_LE(slow.calls(), nvml::SlowReadings::kMostCalls);
+    for (const model::Sample& sample : slow.subjects().front().samples) {
+      if (sample.value.is_absent()) continue;
+      EXPECT_GE(sample.value.read_at(), start) << catalog::metric(sample.metric).name;
+    }
+  }
+  EXPECT_EQ(board.number(kGpuNvlinkState, "11"), 1);
+  EXPECT_EQ(board.number(kGpuNvlinkVersion, "11"), 4);
+}
+
 // FAULT-008
 TEST_F(NvmlBoard, ThatSharesTheHostsMemorySaysSo) {
   SimulatedBoard board(scenario("gb10", "580.105.08"));

@@ -322,26 +322,30 @@ void SlowReadings::read_links(Conversation& talk, Gathering& found) {
       found.put(kGpuNvlinkState, count);
       return;
     }
-    link_count_known_ = link_count(count);
-    links_.emplace(kLinkBatch, link_fields(link_count_known_), driver_);
+    link_versions_.resize(link_count(count));
+    links_.emplace(kLinkBatch, link_fields(link_count(count)), driver_);
   }
   links_->read_into(talk, found);
 }
 
-// Before 520 there are no fields of a link's state and version: a call each.
+// Before 520 there are no fields of a link's state and version: a call each. The version is the
+// hardware's, so it is asked for once: as many calls again would leave others no room.
 void SlowReadings::read_links_by_calls(Conversation& talk, Gathering& found) {
   const NvmlApi& api = talk.api();
-  for (unsigned link = 0; link < link_count_known_; ++link) {
+  for (unsigned link = 0; link < link_versions_.size(); ++link) {
     const std::string label = std::to_string(link);
     unsigned number = 0;
     if (!found.has(kGpuNvlinkState, label)) {
       const Return code = talk.ask(Query::kLinkState, link, api.link_state, link, &number);
       found.put(kGpuNvlinkState, reading(code, number), label);
     }
-    if (!found.has(kGpuNvlinkVersion, label)) {
+    if (found.has(kGpuNvlinkVersion, label)) continue;
+    Reading& version = link_versions_[link];
+    if (!version.ok()) {
       const Return code = talk.ask(Query::kLinkVersion, link, api.link_version, link, &number);
-      found.put(kGpuNvlinkVersion, reading(code, number), label);
+      version = reading(code, number);
     }
+    found.put(kGpuNvlinkVersion, version, label);
   }
 }
 

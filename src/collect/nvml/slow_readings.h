@@ -31,8 +31,8 @@ class SlowReadings {
   std::optional<DriverVersion> driver_;
   FieldReader fields_;
   FieldReader link_count_;
-  std::optional<FieldReader> links_;  // made when their number is known
-  unsigned link_count_known_ = 0;
+  std::optional<FieldReader> links_;    // made when their number is known
+  std::vector<Reading> link_versions_;  // by link
   std::optional<unsigned> fans_;
   Turns turns_;
 };

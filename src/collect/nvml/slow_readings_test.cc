@@ -415,6 +415,11 @@ TEST_F(NvmlSlow, BeforeThereWereFieldsOfALinkItsStateIsACall) {
   expect({{kGpuNvlinkState, "0", 1}, {kGpuNvlinkState, "1", 1}, {kGpuNvlinkVersion, "0", 4}});
   EXPECT_EQ(number(kGpuNvlinkVersion, "1"), std::nullopt);
   EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkState"), 1);
+  clock_.advance(std::chrono::seconds(10));
+  slow();
+  expect({{kGpuNvlinkState, "0", 1}, {kGpuNvlinkVersion, "0", 4}});
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkState"), 2);
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkVersion"), 2);  // of link 1 it is not supported
 }
 
 }  // namespace
