@@ -2,8 +2,9 @@
 
 One daemon on the simulated machine, a client of the live stream connected and /metrics scraped each
 second, all measured from outside through /proc. Beside it, in the same run, the floor (NVML calls and
-nothing else) and a known exporter, so that ratios mean something on any machine. Last, what queries cost
-(promql.py).
+nothing else) and a known exporter, so that ratios mean something on any machine. Then what queries cost
+(promql.py) and what recorded history takes (history.py), which alone is minutes of work: --history
+says how many seconds of it are packed.
 """
 
 import argparse
@@ -21,6 +22,7 @@ SOURCE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(SOURCE_DIR, "tests", "e2e"))
 
 import harness  # noqa: E402
+import history  # noqa: E402
 import promql  # noqa: E402
 
 # DESIGN of the budgets: release build, eight simulated H100, one second, page and scraper attached.
@@ -238,7 +240,7 @@ def lines_of(table):
             *(f"| {name} | {value} | {budget} | {mark[kept]} |" for name, value, budget, kept in table)]
 
 
-def write(table, queries, options, ours):
+def write(table, queries, recorded, options, ours):
     lines = [
         "# Figures",
         "",
@@ -254,6 +256,8 @@ def write(table, queries, options, ours):
     if queries:
         lines += ["", "## Queries", "", "On series held in memory; Prometheus is asked in the same run.", "",
                   *lines_of(queries)]
+    if recorded:
+        lines += ["", "## Recorded history", "", *history.explained(), "", *lines_of(recorded)]
     kept = ""
     if os.path.exists(RESULTS):  # what `make soak` wrote
         with open(RESULTS, encoding="utf-8") as file:
@@ -267,6 +271,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--scenario", default="h100-training")
+    parser.add_argument("--history", type=int, default=history.DAY)
     parser.add_argument("--no-write", action="store_true")
     parser.add_argument("--command", default="bench/run")
     options = parser.parse_args()
@@ -275,12 +280,12 @@ def main():
         return 1
     ours = measure_gpusight(options.seconds, options.scenario)
     others = neighbours(max(options.seconds // 3, 10), options.scenario)
-    table, queries = rows(ours, others), promql.rows()
+    table, queries, recorded = rows(ours, others), promql.rows(), history.rows(options.history)
     mark = {True: "kept", False: "OVER", None: ""}
-    for name, value, budget, kept in table + queries:
+    for name, value, budget, kept in table + queries + recorded:
         print(f"{name:<58} {value:>22}  {budget:>8}  {mark[kept]}")
     if not options.no_write:
-        write(table, queries, options, ours)
+        write(table, queries, recorded, options, ours)
     return 0
 
 

@@ -27,6 +27,11 @@ Machine::Machine(const Origin& origin, store::Inventory* inventory)
       processes_(platform::RootFs(origin.root)),
       sampler_(sampler_options(origin)) {}
 
+void Machine::record(store::History& history) {
+  history_ = &history;
+  events_.subscribe([&history](const model::Event& event) { history.append_event(event); });
+}
+
 sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
   sample::Sampler::Options options{.clock = &clock_,
                                    .interval = origin.interval,
@@ -44,6 +49,9 @@ sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
   }
   options.resolve_owners = [this](std::span<const std::span<model::Process>> lists) {
     processes_.resolve_lists(lists);
+  };
+  options.after_tick = [this](const model::SnapshotPtr& snapshot) {
+    if (history_ != nullptr) history_->append(snapshot);
   };
   if (inventory_ == nullptr) return options;
   for (const store::Known& known : inventory_->known()) {

@@ -15,6 +15,7 @@
 #include "sample/sampler.h"
 #include "store/event_log.h"
 #include "store/head.h"
+#include "store/history.h"
 #include "store/inventory.h"
 
 namespace gpusight::app {
@@ -33,6 +34,8 @@ class Machine {
   // `inventory` may be nullptr: then nothing is expected and nothing remembered.
   Machine(const Origin& origin, store::Inventory* inventory);
 
+  // Every tick and event from now on goes there too; before start(). It outlives what stop() stops.
+  void record(store::History& history);
   void start() { sampler_.start(); }
   model::SnapshotPtr read_once(Duration settle) { return sampler_.read_once(settle, kPatience); }
   bool stop(Duration patience) { return sampler_.stop(patience); }
@@ -53,6 +56,7 @@ class Machine {
   store::EventLog events_;
   store::Head head_;
   store::Inventory* inventory_;
+  store::History* history_ = nullptr;
   attribute::ProcessTable processes_;
   sample::Sampler sampler_;
 };

@@ -1,27 +1,22 @@
 #include "app/serve.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <thread>
 
 #include "app/machine.h"
 #include "app/simulate.h"
 #include "app/version.h"
-#include "base/fd.h"
 #include "base/log.h"
 #include "serve/server.h"
+#include "store/history.h"
 #include "store/inventory.h"
+#include "store/state_lock.h"
 
 namespace gpusight::app {
 namespace {
@@ -30,9 +25,12 @@ using catalog::MessageId;
 using config::OptionId;
 using std::chrono::seconds;
 
-// SIGTERM to exit takes at most 3 s, stuck drivers or not; half a second of it is for the rest.
-constexpr Duration kStopPatience = std::chrono::milliseconds(2500);
+// SIGTERM to exit takes at most 3 s, stuck drivers and disks or not; 200 ms of it are for the rest.
+constexpr Duration kStopPatience = std::chrono::milliseconds(1900);
+constexpr Duration kWritePatience = std::chrono::milliseconds(900);
 constexpr Duration kRememberEvery = seconds(10);
+// Of earlier runs, in the event log.
+constexpr size_t kRememberedEvents = 5000;
 
 std::string say(MessageId id, catalog::Lang lang, const std::vector<std::string>& arguments = {}) {
   return catalog::format_message(id, lang, arguments);
@@ -43,44 +41,31 @@ void print(std::FILE* to, const std::string& text) {
   std::fflush(to);
 }
 
-// The state directory and the lock that says whose it is.
-struct State {
-  std::string directory;  // empty: nothing is remembered across restarts
-  UniqueFd lock;
-};
-
 // An unwritable place is no reason not to serve; another daemon in it is.
-Result<State> open_state(const std::string& directory, catalog::Lang lang) {
-  State state;
-  if (directory.empty()) return state;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  const std::string path = directory + "/LOCK";
-  state.lock = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!state.lock.valid()) {
-    log::warning("{}", say(MessageId::kStateNotWritable, catalog::Lang::kEnglish,
-                           {directory, std::generic_category().message(errno)}));
-    return state;
-  }
-  if (::flock(state.lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+Result<std::optional<store::StateLock>> open_state(const std::string& directory,
+                                                   catalog::Lang lang) {
+  if (directory.empty()) return std::optional<store::StateLock>();
+  Result<store::StateLock> lock = store::StateLock::take(directory);
+  if (lock.ok()) return std::optional(std::move(*lock));
+  if (lock.status().code() == Code::kUnavailable) {
     return Status(Code::kUnavailable, say(MessageId::kAlreadyRunning, lang, {directory}));
   }
-  state.directory = directory;
-  return state;
+  log::warning("{}", say(MessageId::kStateNotWritable, catalog::Lang::kEnglish,
+                         {directory, lock.status().message()}));
+  return std::optional<store::StateLock>();
 }
 
-// Devices of a library that was named by hand are remembered apart, and those of another library or
-// scenario apart from these: nobody is to miss them. By two digits of a hash, so that there are at
-// most 256 such files.
-std::string inventory_path(const State& state, const Origin& origin, std::string_view scenario) {
-  if (state.directory.empty()) return "";
-  if (origin.nvml_path.empty()) return state.directory + "/inventory.json";
+// What is remembered of a library that was named by hand has files of its own, and what of another
+// library or scenario others again: nobody is to miss its devices, and no chart is to mix them with
+// the machine's. What their names have more: two digits of a hash, so that there are at most 256.
+std::string by_hand(const Origin& origin, std::string_view scenario) {
+  if (origin.nvml_path.empty()) return "";
   uint32_t hash = 2166136261U;  // FNV-1a
   for (const std::string_view part : {std::string_view(origin.nvml_path), scenario}) {
     for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
     hash *= 16777619U;  // a NUL between them
   }
-  return fmt::format("{}/inventory-by-hand-{:02x}.json", state.directory, hash >> 24);
+  return fmt::format("-by-hand-{:02x}", hash >> 24);
 }
 
 // Signals are taken by sigtimedwait() on the main thread, so every thread starts with them blocked.
@@ -131,9 +116,13 @@ class Daemon {
   Status start(const Origin& origin) {
     const std::string& directory = config_.get<OptionId::kStateDir>();
     state_ = TRY(open_state(directory.empty() ? host_.paths.state_dir : directory, lang_));
-    const std::string path = inventory_path(state_, origin, scenario_.value_or(named_scenario()));
-    if (!path.empty()) inventory_.emplace(store::Inventory::load(path, SystemClock().wall()));
+    const std::string suffix = by_hand(origin, scenario_.value_or(named_scenario()));
+    if (state_) {
+      inventory_.emplace(store::Inventory::load(
+          fmt::format("{}/inventory{}.json", state_->directory(), suffix), SystemClock().wall()));
+    }
     machine_ = std::make_unique<Machine>(origin, inventory_ ? &*inventory_ : nullptr);
+    if (state_ && !config_.get<OptionId::kNoHistory>()) open_history("history" + suffix + ".db");
     server_ = TRY(serve::Server::create(TRY(server_options())));
     server_thread_ = std::thread([this] {
       ::pthread_setname_np(::pthread_self(), "server");
@@ -142,6 +131,23 @@ class Daemon {
     event(catalog::EventKind::kDaemonStart, {std::string(kVersion)});
     machine_->start();
     return {};
+  }
+
+  void open_history(const std::string& file) {
+    const auto mib = static_cast<uint64_t>(config_.get<OptionId::kHistorySize>());
+    history_ =
+        store::History::open({.lock = &*state_,
+                              .file = file,
+                              .commit_interval = config_.get<OptionId::kHistoryCommit>(),
+                              .retention = {.keep = {config_.get<OptionId::kHistoryRaw>(),
+                                                     config_.get<OptionId::kHistoryMinutes>(),
+                                                     config_.get<OptionId::kHistoryHours>()},
+                                            .max_bytes = mib << 20},
+                              .head = &machine_->head()});
+    if (auto events = history_->events({.limit = kRememberedEvents}); events.ok()) {
+      machine_->events().restore(std::move(*events));
+    }
+    machine_->record(*history_);
   }
 
   // What a simulated library that was named by hand plays.
@@ -224,9 +230,12 @@ class Daemon {
     event(catalog::EventKind::kDaemonStop, {});
     server_->stop();
     server_thread_.join();
-    if (machine_->stop(kStopPatience)) return 0;
-    // A thread is stuck in a driver and still uses what would now be destroyed.
-    log::warning("a driver call has not come back; leaving without it");
+    const bool is_idle = machine_->stop(kStopPatience);
+    const bool is_written = history_ == nullptr || history_->close(kWritePatience);
+    if (is_idle && is_written) return 0;
+    // A thread is stuck and still uses what would now be destroyed.
+    if (!is_idle) log::warning("a driver call has not come back; leaving without it");
+    if (!is_written) log::warning("the disk does not take what was recorded last; leaving without");
     std::fflush(nullptr);
     ::_exit(0);
   }
@@ -236,9 +245,10 @@ class Daemon {
   const std::function<Result<config::Config>()>& reload_;
   const catalog::Lang lang_;
   std::optional<std::string> scenario_;
-  State state_;
+  std::optional<store::StateLock> state_;  // none: nothing is remembered across restarts
   std::optional<store::Inventory> inventory_;
   std::unique_ptr<Machine> machine_;
+  std::unique_ptr<store::History> history_;
   std::unique_ptr<serve::Server> server_;
   std::thread server_thread_;
 };

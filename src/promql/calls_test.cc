@@ -176,7 +176,21 @@ TEST_F(HistogramTest, SinkingCountsAreRemarkedOn) {
       remarks(instant(query, 0), query),
       Lines{"PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see "
             "https://prometheus.io/docs/prometheus/latest/querying/functions/"
-            "#histogram_quantile) (1:26)"});
+            "#histogram_quantile), from buckets 2 to 2, with a max diff of 4, over 1 samples from "
+            "1970-01-01T00:00:00Z to 1970-01-01T00:00:00Z (1:26)"});
+}
+
+// One remark for all of them.
+TEST_F(HistogramTest, WhatWasMendedIsSummedUp) {
+  load(kMinute, {R"(s_bucket{le="1"} 9 9 9 1)", R"(s_bucket{le="2"} 5 9 9 1)",
+                 R"(s_bucket{le="4"} 9 9 8.75 1)", R"(s_bucket{le="+Inf"} 10x3)"});
+  const std::string_view query = "histogram_quantile(0.95, s_bucket)";
+  EXPECT_EQ(
+      remarks(range(query, {.start_ms = 0, .end_ms = 3 * kMinute, .step_ms = kMinute}), query),
+      Lines{"PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see "
+            "https://prometheus.io/docs/prometheus/latest/querying/functions/"
+            "#histogram_quantile), from buckets 2 to 4, with a max diff of 4, over 2 samples from "
+            "1970-01-01T00:00:00Z to 1970-01-01T00:02:00Z (1:26)"});
 }
 
 TEST_F(HistogramTest, AQuantileOutsideOfItsRangeIsRemarkedEvenWithoutHistograms) {

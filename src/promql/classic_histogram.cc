@@ -41,22 +41,27 @@ bool sort_and_join(std::vector<Bucket>& buckets) {
   return true;
 }
 
-// A bucket has all the observations of those below it. Returns whether one had to be raised for
-// that by more than noise.
-bool make_monotonic(std::vector<Bucket>& buckets) {
-  bool forced = false;
+// A bucket has all the observations of those below it. Says what had to be raised for that by more
+// than noise.
+BucketQuantile make_monotonic(std::vector<Bucket>& buckets) {
+  BucketQuantile made;
   double highest = buckets.front().count;
   for (Bucket& bucket : buckets) {
     if (bucket.count == highest) continue;
     const bool is_noise = differ_by_noise_only(bucket.count, highest);
     if (is_noise || bucket.count < highest) {
-      forced = forced || !is_noise;
+      if (!is_noise) {
+        if (!made.forced_monotonic) made.lowest_raised = bucket.upper_bound;
+        made.highest_raised = bucket.upper_bound;
+        made.largest_drop = std::max(made.largest_drop, highest - bucket.count);
+        made.forced_monotonic = true;
+      }
       bucket.count = highest;
     } else {
       highest = bucket.count;  // NaN too, which then stands above all
     }
   }
-  return forced;
+  return made;
 }
 
 // The first bucket of all but the last with a count of at least `rank`; the last if there is none.
@@ -110,10 +115,11 @@ BucketQuantile bucket_quantile(double quantile, std::vector<Bucket>& buckets) {
   if (quantile < 0) return {.value = -kInf};
   if (quantile > 1) return {.value = kInf};
   if (!sort_and_join(buckets)) return {.value = kNan};
-  const bool forced = make_monotonic(buckets);
+  BucketQuantile found = make_monotonic(buckets);
   const double observations = buckets.back().count;
-  if (buckets.size() < 2 || observations == 0) return {.value = kNan, .forced_monotonic = forced};
-  return {.value = value_at_rank(buckets, quantile * observations), .forced_monotonic = forced};
+  if (buckets.size() < 2 || observations == 0) return {.value = kNan};
+  found.value = value_at_rank(buckets, quantile * observations);
+  return found;
 }
 
 double bucket_fraction(double lower, double upper, std::vector<Bucket>& buckets) {

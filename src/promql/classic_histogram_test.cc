@@ -66,6 +66,9 @@ TEST(BucketQuantile, CountsThatSinkAreRaisedAndItIsSaid) {
   Buckets buckets = {{1, 10}, {2, 8}, {4, 20}, {kInf, 20}};
   const BucketQuantile found = bucket_quantile(0.75, buckets);
   EXPECT_TRUE(found.forced_monotonic);
+  EXPECT_EQ(found.lowest_raised, 2);
+  EXPECT_EQ(found.highest_raised, 2);
+  EXPECT_EQ(found.largest_drop, 2);
   EXPECT_DOUBLE_EQ(found.value, 2 + 2 * 5.0 / 10);  // rank 15 between 10 at 2 and 20 at 4
 }
 

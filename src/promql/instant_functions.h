@@ -51,6 +51,9 @@ struct Bucket {
 struct BucketQuantile {
   double value = 0;
   bool forced_monotonic = false;  // counts sank by more than float noise and were raised
+  double lowest_raised = 0;       // with forced_monotonic: bounds of those buckets,
+  double highest_raised = 0;
+  double largest_drop = 0;  // and by how much one was below what it was raised to
 };
 // Sorts, joins equal bounds and mends `buckets` in place. NaN without a +Inf bucket, without
 // observations or with fewer than two buckets.

@@ -1,7 +1,6 @@
 #include "promql/steps.h"
 
 #include <algorithm>
-#include <array>
 
 #include "promql/instant_functions.h"
 #include "promql/label_set.h"

@@ -45,6 +45,7 @@ Value Board::aged(const Value& value, collect::LaneCadence cadence, const Now& n
   return value.stale(Reason::kStale);
 }
 
+// In no order yet.
 model::Samples Board::build_samples(const Subject& subject, const Now& now) const {
   model::Samples samples;
   for (const auto& [lane, block] : subject.blocks) {
@@ -52,7 +53,6 @@ model::Samples Board::build_samples(const Subject& subject, const Now& now) cons
       samples.push_back({sample.metric, sample.label, aged(sample.value, block.cadence, now)});
     }
   }
-  std::ranges::stable_sort(samples, sample_before);
   return samples;
 }
 
@@ -140,9 +140,10 @@ void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceSt
     if (there != samples.end() && there->metric == row.id) continue;
     missing.push_back({row.id, "", Value::absent(reason_for_missing(row, samples, entry, state))});
   }
+  const auto present = static_cast<std::ptrdiff_t>(samples.size());
   samples.insert(samples.end(), std::make_move_iterator(missing.begin()),
                  std::make_move_iterator(missing.end()));
-  std::ranges::stable_sort(samples, sample_before);
+  std::ranges::inplace_merge(samples, samples.begin() + present, sample_before);
 }
 
 model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& now) const {
@@ -213,6 +214,7 @@ model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late
     snapshot.devices.push_back(build_device(devices_.at(device.uuid), now));
   }
   snapshot.host = build_samples(host_, now);
+  std::ranges::stable_sort(snapshot.host, sample_before);
   snapshot.self = build_self(now, self);
   for (const auto& [place, source] : sources_) {
     snapshot.sources.push_back(source.status);

@@ -33,6 +33,15 @@ model::Event EventLog::append(model::Event event) {
   return event;
 }
 
+void EventLog::restore(std::vector<model::Event> events) {
+  MutexLock lock(mutex_);
+  for (model::Event& event : events) {
+    next_event_id_ = std::max(next_event_id_, event.id + 1);
+    events_.push_back(std::move(event));
+  }
+  while (events_.size() > capacity_) events_.pop_front();
+}
+
 std::vector<model::Event> EventLog::find(const EventFilter& filter) const {
   std::vector<model::Event> found;
   {

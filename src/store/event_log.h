@@ -36,6 +36,9 @@ class EventLog {
 
   // Gives the event its id, keeps it, tells the listeners, and returns it.
   model::Event append(model::Event event) EXCLUDES(calling_, mutex_);
+  // Events of earlier runs, oldest first, with the ids they have; before the first append(). No
+  // listener hears of them, and new ids go on after theirs.
+  void restore(std::vector<model::Event> events) EXCLUDES(mutex_);
   // Oldest first.
   std::vector<model::Event> find(const EventFilter& filter) const EXCLUDES(mutex_);
   // How many events went because the log was full.

@@ -36,6 +36,18 @@ TEST(EventLog, GivesIdsThatGrowByOneFromOne) {
   EXPECT_THAT(ids(log.find({})), ElementsAre(1, 2, 3));
 }
 
+TEST(EventLog, IdsGoOnAfterThoseOfEarlierRuns) {
+  EventLog log(3);
+  std::vector<model::Event> earlier;
+  for (const uint64_t id : {5, 6, 9}) {
+    earlier.push_back(event(1));
+    earlier.back().id = id;
+  }
+  log.restore(earlier);
+  EXPECT_EQ(log.append(event(2)).id, 10u);
+  EXPECT_THAT(ids(log.find({})), ElementsAre(6, 9, 10));
+}
+
 TEST(EventLog, KeepsAllThatAnEventSays) {
   EventLog log;
   model::Event full = event(7);

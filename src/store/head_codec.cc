@@ -13,59 +13,12 @@ constexpr uint64_t kRepeatRun = 1;
 constexpr uint64_t kMarkRun = 2;
 constexpr uint64_t kLastCode = kMarkRun;
 
-void write_varint(Bytes& out, uint64_t number) {
-  while (number >= 0x80) {
-    out.push_back(static_cast<uint8_t>(number | 0x80));
-    number >>= 7;
-  }
-  out.push_back(static_cast<uint8_t>(number));
-}
-
-constexpr uint64_t zigzag(int64_t number) {
-  return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
-}
-constexpr int64_t unzigzag(uint64_t number) {
-  return static_cast<int64_t>(number >> 1) ^ -static_cast<int64_t>(number & 1);
-}
-
 constexpr uint64_t mark_code(CellKind mark) { return static_cast<uint64_t>(mark) - 1; }
 static_assert(mark_code(CellKind::kAbsent) == 0 && mark_code(CellKind::kHeld) == 2);
 
 Status corrupt(const char* what) {
   return {Code::kCorrupt, std::string("packed history block: ") + what};
 }
-
-// Reads varints off the front of bytes.
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> bytes) : rest_(bytes) {}
-
-  bool at_end() const { return rest_.empty(); }
-  size_t left() const { return rest_.size(); }
-
-  bool read(uint64_t& number) {
-    number = 0;
-    for (size_t i = 0; i < rest_.size() && i < 10; ++i) {
-      const uint64_t bits = rest_[i] & 0x7f;
-      if (i == 9 && bits > 1) return false;
-      number |= bits << (7 * i);
-      if ((rest_[i] & 0x80) == 0) {
-        rest_ = rest_.subspan(i + 1);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  std::span<const uint8_t> take(size_t size) {
-    const auto front = rest_.first(size);
-    rest_ = rest_.subspan(size);
-    return front;
-  }
-
- private:
-  std::span<const uint8_t> rest_;
-};
 
 bool add(int64_t& number, int64_t change, int64_t largest) {
   return !__builtin_add_overflow(number, change, &number) && number >= -largest &&
@@ -160,7 +113,7 @@ Bytes pack_block(const TimeColumn& times, std::span<const PackedColumn> columns)
 }
 
 Result<BlockView> BlockView::open(std::span<const uint8_t> bytes) {
-  Reader reader(bytes);
+  ByteReader reader(bytes);
   uint64_t rows = 0;
   uint64_t columns = 0;
   uint64_t time_size = 0;
@@ -203,7 +156,7 @@ const BlockView::Column* BlockView::find(uint32_t id) const {
 Status BlockView::read_times(std::vector<int64_t>& out) const {
   out.clear();
   out.reserve(rows_);
-  Reader reader(times_);
+  ByteReader reader(times_);
   int64_t time_ms = 0;
   int64_t step_ms = 0;
   for (size_t row = 0; row < rows_; ++row) {
@@ -225,7 +178,7 @@ Status BlockView::read_times(std::vector<int64_t>& out) const {
 Status BlockView::read_cells(const Column& column, std::vector<Cell>& out) const {
   out.clear();
   out.reserve(rows_);
-  Reader reader(column.bytes);
+  ByteReader reader(column.bytes);
   int64_t quantum = 0;
   while (out.size() < rows_) {
     uint64_t token = 0;

@@ -10,10 +10,9 @@
 //           | 2 m:varint         a mark, (m >> 2) + 1 times: m & 3 is 0 absent, 1 gap, 2 held
 //           | 2 + z, z > 0       the number before plus the zigzag number z
 //
-// varint: seven bits a byte, lowest first, the high bit set on all but the last, at most ten bytes.
-// Numbers are whole multiples of the catalogue's resolution (catalog::quantize), within ±2^53; "the
-// number before" is 0 at the start of a block, so that a block reads without its neighbours. A
-// series without a column has gaps in every row.
+// Varint and zigzag are those of store/bytes.h. Numbers are whole multiples of the catalogue's
+// resolution (catalog::quantize), within ±2^53; "the number before" is 0 at the start of a block,
+// so that a block reads without its neighbours. A series without a column has gaps in every row.
 //
 // Plain values, not thread-safe. Reading trusts nothing: any bytes give a value or kCorrupt.
 #pragma once
@@ -24,10 +23,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/bytes.h"
 
 namespace gpusight::store {
-
-using Bytes = std::vector<uint8_t>;
 
 // More rows than any block has: bounds what a reader of hostile bytes allocates.
 inline constexpr size_t kMaxBlockRows = 4096;

@@ -16,13 +16,6 @@ using model::Matcher;
 constexpr std::string_view kNameLabel = "__name__";
 constexpr std::string_view kUuidLabel = "uuid";
 
-bool series_matches(const GroupKey& key, const SeriesInfo& series,
-                    std::span<const Matcher> matchers) {
-  return std::ranges::all_of(matchers, [&](const Matcher& matcher) {
-    return matcher.accepts(label_of(key, series, matcher.name));
-  });
-}
-
 Status cancelled() { return {Code::kCancelled, "reading the head of history was cancelled"}; }
 
 // The blocks of one group that a window touches, opened; times are unpacked when first needed.
@@ -164,6 +157,13 @@ std::string_view label_of(const GroupKey& key, const SeriesInfo& series, std::st
   if (name == kUuidLabel) return key.uuid;
   if (!row.label.empty() && name == row.label) return series.label;
   return {};
+}
+
+bool series_matches(const GroupKey& key, const SeriesInfo& series,
+                    std::span<const Matcher> matchers) {
+  return std::ranges::all_of(matchers, [&](const Matcher& matcher) {
+    return matcher.accepts(label_of(key, series, matcher.name));
+  });
 }
 
 bool may_match(const GroupKey& key, std::span<const Matcher> matchers) {

@@ -30,6 +30,9 @@ std::string subject_name(const GroupKey& key);
 model::Labels labels_of(const GroupKey& key, const SeriesInfo& series);
 std::string_view label_of(const GroupKey& key, const SeriesInfo& series, std::string_view name);
 
+bool series_matches(const GroupKey& key, const SeriesInfo& series,
+                    std::span<const model::Matcher> matchers);
+
 // False when plain equality on the metric's name or the uuid rules every series of the group out.
 // Calls nothing of the matchers', so that it may be asked under a lock.
 bool may_match(const GroupKey& key, std::span<const model::Matcher> matchers);

@@ -56,6 +56,7 @@ class Ticks {
   }
   void set_wall_back(Duration by) { wall_ -= by; }
   void set_wall_forward(Duration by) { wall_ += by; }
+  const model::Snapshot& current() const { return snapshot_; }
   MonoTime mono() const { return mono_; }
   int64_t wall_ms() const { return unix_milliseconds(wall_); }
 

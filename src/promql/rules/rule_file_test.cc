@@ -226,11 +226,12 @@ TEST(RuleDuration, HasUnitsInOrder) {
   EXPECT_EQ(*parse_rule_duration("250ms"), 250);
   EXPECT_EQ(*parse_rule_duration("1y2w3d4h5m6s7ms"),
             ((((365 + 14 + 3) * 24LL + 4) * 60 + 5) * 60 + 6) * 1000 + 7);
-  for (const char* text : {"5", "1.5h", "1m1h", "1m1m", "m", "-1m", "1 m", "1x", "1m "}) {
+  for (const char* text : {"5", "1.5h", "1m1h", "1m1m", "m", "-1m", "1 m", "1m ", "1.", "00"}) {
     EXPECT_THAT(parse_rule_duration(text).status().message(),
                 HasSubstr("not a valid duration string"))
         << text;
   }
+  EXPECT_EQ(parse_rule_duration("1x").status().message(), "unknown unit \"x\" in duration \"1x\"");
   EXPECT_EQ(parse_rule_duration("").status().message(), "empty duration string");
   EXPECT_EQ(parse_rule_duration("300y").status().message(), "duration out of range");
   EXPECT_EQ(parse_rule_duration("99999999999999999999m").status().message(),

@@ -158,7 +158,12 @@ class TestRun {
   };
 
   bool prepare() {
-    for (const RuleTestFile::Series& series : test_.input) load(series);
+    for (const RuleTestFile::Series& series : test_.input) {
+      if (load(series)) continue;
+      errors_.push_back(fmt::format("{}: more than {} points in a test", text_of(series.place),
+                                    kMaxRuleTestPoints));
+      return false;
+    }
     for (const RuleFileText& file : rule_files_) load(file);
     if (!errors_.empty()) return false;
     for (const RuleTestFile::AlertCase& alert : test_.alert_cases) {
@@ -178,7 +183,8 @@ class TestRun {
     return errors_.empty();
   }
 
-  void load(const RuleTestFile::Series& series) {
+  // False where the test has too many points.
+  bool load(const RuleTestFile::Series& series) {
     Result<NotedSeries> noted = parse_series(series.series + " " + series.values);
     const std::string place = text_of(series.place);
     if (!noted.ok()) {
@@ -186,8 +192,10 @@ class TestRun {
     } else if (noted->has_histograms) {
       errors_.push_back(fmt::format("{}: native histograms are not supported", place));
     } else {
+      points_ += noted->points.size();
       input_.push_back({std::move(noted->labels), std::move(noted->points)});
     }
+    return points_ <= kMaxRuleTestPoints;
   }
 
   void load(const RuleFileText& file) {
@@ -339,6 +347,7 @@ class TestRun {
   Engine engine_;
   TestStore store_;
   std::vector<Input> input_;
+  size_t points_ = 0;  // of all of input_
   size_t loaded_ = 0;  // points of each series
   std::vector<RuleGroupState> groups_;
   std::vector<std::string> errors_;

@@ -17,7 +17,8 @@
 
 namespace gpusight::promql {
 
-inline constexpr int64_t kMaxRuleTestSteps = 1'000'000;  // evaluations in a test
+inline constexpr int64_t kMaxRuleTestSteps = 1'000'000;   // evaluations in a test
+inline constexpr size_t kMaxRuleTestPoints = 10'000'000;  // of all series of a test
 
 struct RuleFileText {
   std::string path;  // for messages

@@ -182,6 +182,11 @@ TEST(RuleTests, WhatIsWrongWithATestIsSaid) {
       run("evaluation_interval: 1ms\ntests:\n- promql_expr_test: [{expr: up, eval_time: 1d}]\n")
           .errors,
       ElementsAre("more than 1000000 evaluations"));
+  std::string large = "tests:\n- input_series:\n";
+  for (int i = 0; i < 12; ++i) {
+    large += "  - {series: s" + std::to_string(i) + ", values: _x900000}\n";
+  }
+  EXPECT_THAT(run(large).errors, ElementsAre("15:5: more than 10000000 points in a test"));
 }
 
 }  // namespace

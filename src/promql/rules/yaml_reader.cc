@@ -1,9 +1,6 @@
 #include "promql/rules/yaml_reader.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -11,6 +8,8 @@
 
 #include "base/text.h"
 #include "promql/go_text.h"
+#include "promql/literal.h"
+#include "promql/parser.h"
 
 namespace gpusight::promql {
 namespace {
@@ -130,42 +129,11 @@ model::Labels YamlReader::labels(const YamlValue& value) {
 }
 
 Result<int64_t> parse_rule_duration(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    int64_t ms;
-  };
-  static constexpr std::array<Unit, 7> kUnits = {{{"y", 365LL * 86'400'000},
-                                                  {"w", 7LL * 86'400'000},
-                                                  {"d", 86'400'000},
-                                                  {"h", 3'600'000},
-                                                  {"m", 60'000},
-                                                  {"s", 1000},
-                                                  {"ms", 1}}};
-  constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / 1'000'000;  // in nanoseconds
-  if (text == "0") return 0;
-  if (text.empty()) return Status(Code::kInvalidArgument, "empty duration string");
-  const Status invalid(Code::kInvalidArgument,
-                       fmt::format("not a valid duration string: {}", go_quoted(text)));
-  int64_t total = 0;
-  size_t next_unit = 0;  // units come in this order, each once
-  for (std::string_view rest = text; !rest.empty();) {
-    const size_t digits = rest.find_first_not_of("0123456789");
-    if (digits == 0 || digits == std::string_view::npos) return invalid;
-    const std::optional<int64_t> number = parse_int(rest.substr(0, digits));
-    rest.remove_prefix(digits);
-    const size_t letters = std::min(rest.find_first_of("0123456789"), rest.size());
-    const auto unit = std::find_if(
-        kUnits.begin() + static_cast<std::ptrdiff_t>(next_unit), kUnits.end(),
-        [&](const Unit& candidate) { return candidate.name == rest.substr(0, letters); });
-    if (unit == kUnits.end()) return invalid;
-    next_unit = static_cast<size_t>(unit - kUnits.begin()) + 1;
-    rest.remove_prefix(letters);
-    if (!number || *number > (kMostMs - total) / unit->ms) {
-      return Status(Code::kInvalidArgument, "duration out of range");
-    }
-    total += *number * unit->ms;
+  if (!text.empty() && text != "0" && !is_letter(text.back())) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("not a valid duration string: {}", go_quoted(text)));
   }
-  return total;
+  return parse_duration(text);
 }
 
 }  // namespace gpusight::promql

@@ -43,7 +43,7 @@ class YamlReader {
   std::vector<YamlFault> faults_;
 };
 
-// "1h30m" and so on, "0"; nothing else has no unit. Not as PromQL takes durations.
+// As PromQL's parse_duration(), but only "0" has no unit.
 Result<int64_t> parse_rule_duration(std::string_view text);
 
 }  // namespace gpusight::promql

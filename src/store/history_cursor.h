@@ -1,0 +1,117 @@
+// One series of recorded history, from its chunks and the head, as a cursor.
+//
+// Internal to the reader; belongs to the query's thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "model/queryable.h"
+#include "store/head_read.h"
+#include "store/read_session.h"
+#include "store/roller.h"
+#include "store/stored_series.h"
+#include "store/tiers.h"
+
+namespace gpusight::store {
+
+// What all series of one answer share. It lives as long as the last of them.
+class Reading {
+ public:
+  Reading(ReadPool::Lease session, Window window, Tier tier, std::stop_token stop,
+          std::shared_ptr<std::atomic<uint64_t>> damaged)
+      : session_(std::move(session)),
+        window_(window),
+        tier_(tier),
+        stop_(std::move(stop)),
+        damaged_(std::move(damaged)) {}
+
+  const Window& window() const { return window_; }
+  const TierRow& tier() const { return tier_row(tier_); }
+  ChunkLoader& chunks() { return session_->chunks(); }
+  Status check_stop();
+  // Chunks of a group in the window, found once for all series of the group.
+  Result<std::span<const ChunkInfo>> find(int64_t group, Tier tier);
+  // As store::rolled_until(), for the tier that is read.
+  Result<int64_t> rolled_until(int64_t group);
+  // Ok when the failure is only that a chunk is damaged; it is counted.
+  Status excuse(const Status& failed);
+
+ private:
+  ReadPool::Lease session_;
+  Window window_;
+  Tier tier_;
+  std::stop_token stop_;
+  std::shared_ptr<std::atomic<uint64_t>> damaged_;
+  std::map<std::pair<int64_t, Tier>, std::vector<ChunkInfo>> found_;
+  std::map<int64_t, int64_t> rolled_until_;
+};
+
+class HistoryCursor final : public model::SeriesCursor {
+ public:
+  // `head` may be nullptr: what of the series is not on disk yet.
+  static Result<std::unique_ptr<HistoryCursor>> open(std::shared_ptr<Reading> reading,
+                                                     model::Labels labels,
+                                                     std::vector<StoredSeries> stored,
+                                                     std::unique_ptr<model::SeriesCursor> head);
+
+  const model::Labels& labels() const override { return labels_; }
+  Result<model::Stretch> next() override;
+  // Whether there is anything to read; what it had to read for that is what next() gives first.
+  Result<bool> has_samples();
+
+ private:
+  struct Piece {
+    ChunkInfo chunk;
+    const StoredSeries* series = nullptr;
+  };
+
+  HistoryCursor(std::shared_ptr<Reading> reading, model::Labels labels,
+                std::vector<StoredSeries> stored, std::unique_ptr<model::SeriesCursor> head)
+      : reading_(std::move(reading)),
+        labels_(std::move(labels)),
+        stored_(std::move(stored)),
+        head_(std::move(head)) {}
+
+  Result<std::vector<Piece>> pieces(Tier tier) const;
+  Status advance();
+  Status read_raw(const Piece& piece);
+  Status read_rolled(const Piece& piece);
+  // Which rows of the chunk that times_ms_ has are wanted and not before what was given.
+  std::pair<size_t, size_t> wanted_rows(int64_t start_ms) const;
+  Status roll_tail();
+  Status roll_chunk(const Piece& piece, int64_t start_ms, Roller& roller, int64_t& newest_ms);
+  Status roll_head(Roller& roller, int64_t& newest_ms);
+  void add_rolled(const RolledRow& row, int64_t time_ms);
+  bool is_rolled() const { return reading_->tier().resolution_ms != 0; }
+
+  std::shared_ptr<Reading> reading_;
+  model::Labels labels_;
+  std::vector<StoredSeries> stored_;
+  std::unique_ptr<model::SeriesCursor> head_;
+
+  std::vector<Piece> pieces_;
+  size_t next_piece_ = 0;
+  bool tail_done_ = false;
+  bool is_ahead_ = false;  // stretch_ was read and not given yet
+  model::Stretch stretch_;
+  std::optional<int64_t> given_ms_;     // the newest time given
+  std::optional<int64_t> last_number_;  // of the last rolled-up row, in today's quanta
+
+  // Scratch, and what stretch_ looks into.
+  std::vector<int64_t> chunk_times_ms_;
+  ChunkColumn column_;
+  std::vector<ChunkColumn> parts_;
+  std::vector<int64_t> times_ms_;
+  std::vector<double> values_;
+  std::vector<model::Rollup> rollups_;
+};
+
+}  // namespace gpusight::store

@@ -1,0 +1,223 @@
+#include "store/history_read.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+#include "store/history_cursor.h"
+
+namespace gpusight::store {
+namespace {
+
+using model::Labels;
+using model::Matcher;
+
+constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
+
+// The first time that a tier has a row for; nullopt when it has none. (That a rolled-up row stands
+// for a while before its time does not make it reach further back than the samples it is made of.)
+using Reach = std::array<std::optional<int64_t>, kTierCount>;
+
+std::optional<int64_t> earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+Result<Reach> reach_of(ReadSession& session) {
+  Reach reach;
+  Stmt first = TRY(
+      session.db().prepare("SELECT first_ms FROM chunk WHERE tier=?1 ORDER BY last_ms LIMIT 1"));
+  for (const TierRow& tier : kTiers) {
+    std::optional<int64_t>& of_tier = reach[static_cast<size_t>(tier.tier)];
+    if (TRY(first.bind(1, static_cast<int64_t>(tier.tier)).step())) {
+      of_tier = first.number(0);
+    }
+    first.reset();
+    // What is raw and not rolled up yet is rolled up on reading.
+    of_tier = earlier(of_tier, reach[0]);
+  }
+  return reach;
+}
+
+Tier choose_tier(const Reach& reach, const model::SelectHints& hints) {
+  std::optional<int64_t> beginning;
+  for (const auto& tier : reach) beginning = earlier(beginning, tier);
+  if (!beginning) return Tier::kRaw;
+  // The start itself is not wanted.
+  const int64_t start_ms = std::max(hints.start_ms + 1, *beginning);
+  const int64_t longest_ms = (hints.range_ms > 0 ? hints.range_ms : hints.step_ms) / 2;
+  std::optional<Tier> reaching;
+  for (const TierRow& tier : kTiers) {
+    const auto& first = reach[static_cast<size_t>(tier.tier)];
+    if (!first || *first > start_ms) continue;
+    if (tier.resolution_ms <= longest_ms || tier.resolution_ms == 0) return tier.tier;
+    if (!reaching) reaching = tier.tier;
+  }
+  return reaching.value_or(Tier::kRaw);
+}
+
+// Series on disk and in the head, each once, in label order.
+class HistorySeriesSet final : public model::SeriesSet {
+ public:
+  HistorySeriesSet(std::shared_ptr<Reading> reading, SeriesByLabels stored,
+                   std::unique_ptr<model::SeriesSet> head)
+      : reading_(std::move(reading)), stored_(std::move(stored)), head_(std::move(head)) {}
+
+  int64_t resolution_ms() const override { return reading_->tier().resolution_ms; }
+  std::string_view tier() const override { return reading_->tier().name; }
+
+  Result<std::unique_ptr<model::SeriesCursor>> next() override {
+    while (true) {
+      TRY(reading_->check_stop());
+      if (head_ != nullptr && head_cursor_ == nullptr) {
+        head_cursor_ = TRY(head_->next());
+        if (head_cursor_ == nullptr) head_.reset();
+      }
+      if (stored_.empty() && head_cursor_ == nullptr) {
+        return std::unique_ptr<model::SeriesCursor>();
+      }
+      auto cursor = TRY(next_cursor());
+      if (TRY(cursor->has_samples())) {
+        return std::unique_ptr<model::SeriesCursor>(std::move(cursor));
+      }
+    }
+  }
+
+ private:
+  Result<std::unique_ptr<HistoryCursor>> next_cursor() {
+    const bool head_first = head_cursor_ != nullptr &&
+                            (stored_.empty() || head_cursor_->labels() <= stored_.begin()->first);
+    const bool both =
+        head_first && !stored_.empty() && head_cursor_->labels() == stored_.begin()->first;
+    Labels labels = head_first ? head_cursor_->labels() : stored_.begin()->first;
+    std::vector<StoredSeries> stored;
+    if (!head_first || both) stored = std::move(stored_.extract(stored_.begin()).mapped());
+    return HistoryCursor::open(reading_, std::move(labels), std::move(stored),
+                               head_first ? std::move(head_cursor_) : nullptr);
+  }
+
+  std::shared_ptr<Reading> reading_;
+  SeriesByLabels stored_;  // those to come
+  std::unique_ptr<model::SeriesSet> head_;
+  std::unique_ptr<model::SeriesCursor> head_cursor_;  // its next series
+};
+
+// There is nothing at all.
+class NoSeries final : public model::SeriesSet {
+ public:
+  int64_t resolution_ms() const override { return 0; }
+  std::string_view tier() const override { return tier_row(Tier::kRaw).name; }
+  Result<std::unique_ptr<model::SeriesCursor>> next() override {
+    return std::unique_ptr<model::SeriesCursor>();
+  }
+};
+
+bool is_nothing_yet(const Status& status) { return status.code() == Code::kNotFound; }
+
+// The stored series that have something in [start, end], by chunks.
+Status visit_stored(ReadSession& session, std::span<const Matcher> matchers, int64_t start_ms,
+                    int64_t end_ms, const std::function<void(const Labels&)>& visit) {
+  const SeriesByLabels found = TRY(find_series(session, matchers));
+  std::map<int64_t, std::set<uint32_t>> missing;  // by group
+  for (const auto& [labels, stored] : found) {
+    for (const StoredSeries& series : stored) missing[series.group].insert(series.id);
+  }
+  const int64_t after_ms = start_ms == kBeginning ? start_ms : start_ms - 1;
+  ChunkLoader& chunks = session.chunks();
+  for (auto& [group, ids] : missing) {
+    for (const TierRow& tier : kTiers) {
+      auto infos = TRY(chunks.find(group, tier.tier, after_ms, end_ms));
+      for (auto info = infos.rbegin(); info != infos.rend() && !ids.empty(); ++info) {
+        const Status loaded = chunks.load(info->id);
+        if (loaded.code() == Code::kCorrupt) continue;
+        TRY(loaded);
+        for (const ChunkHead::Column& column : chunks.columns()) {
+          ids.erase(tier.resolution_ms == 0 ? column.id : column.id / 8);
+        }
+      }
+    }
+  }
+  for (const auto& [labels, stored] : found) {
+    const bool there = std::ranges::any_of(stored, [&](const StoredSeries& series) {
+      return !missing[series.group].contains(series.id);
+    });
+    if (there) visit(labels);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<model::SeriesSet>> HistoryReader::select(std::span<const Matcher> matchers,
+                                                                const model::SelectHints& hints,
+                                                                std::stop_token stop) const {
+  Result<ReadPool::Lease> session = pool_->take();
+  if (!session.ok()) {
+    if (head_ != nullptr) return head_->select(matchers, hints, std::move(stop));
+    if (!is_nothing_yet(session.status())) return session.status();
+    return std::unique_ptr<model::SeriesSet>(std::make_unique<NoSeries>());
+  }
+  const int64_t committed_ms = (*session)->committed_until_ms().value_or(kBeginning);
+  SeriesByLabels stored = TRY(find_series(**session, matchers));
+  const Tier tier = choose_tier(TRY(reach_of(**session)), hints);
+  std::unique_ptr<model::SeriesSet> head;
+  if (head_ != nullptr && hints.end_ms > committed_ms) {
+    model::SelectHints newest = hints;
+    newest.start_ms = std::max(hints.start_ms, committed_ms);
+    // A row that is not over holds what is before the window too.
+    if (tier_row(tier).resolution_ms != 0) newest.start_ms = committed_ms;
+    head = TRY(head_->select(matchers, newest, stop));
+  }
+  auto reading = std::make_shared<Reading>(
+      std::move(*session), Window{.start_ms = hints.start_ms, .end_ms = hints.end_ms}, tier,
+      std::move(stop), damaged_);
+  return std::unique_ptr<model::SeriesSet>(
+      std::make_unique<HistorySeriesSet>(std::move(reading), std::move(stored), std::move(head)));
+}
+
+Result<std::vector<std::string>> HistoryReader::label_names(std::span<const Matcher> matchers,
+                                                            int64_t start_ms,
+                                                            int64_t end_ms) const {
+  std::set<std::string> names;
+  if (head_ != nullptr) {
+    const auto in_head = TRY(head_->label_names(matchers, start_ms, end_ms));
+    names.insert(in_head.begin(), in_head.end());
+  }
+  const auto session = pool_->take();
+  if (session.ok()) {
+    TRY(visit_stored(**session, matchers, start_ms, end_ms, [&](const Labels& labels) {
+      for (const auto& [name, value] : labels) names.insert(name);
+    }));
+  } else if (head_ == nullptr && !is_nothing_yet(session.status())) {
+    return session.status();
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+Result<std::vector<std::string>> HistoryReader::label_values(std::string_view name,
+                                                             std::span<const Matcher> matchers,
+                                                             int64_t start_ms,
+                                                             int64_t end_ms) const {
+  std::set<std::string> values;
+  if (head_ != nullptr) {
+    const auto in_head = TRY(head_->label_values(name, matchers, start_ms, end_ms));
+    values.insert(in_head.begin(), in_head.end());
+  }
+  const auto session = pool_->take();
+  if (session.ok()) {
+    TRY(visit_stored(**session, matchers, start_ms, end_ms, [&](const Labels& labels) {
+      for (const auto& [label, value] : labels) {
+        if (label == name) values.insert(value);
+      }
+    }));
+  } else if (head_ == nullptr && !is_nothing_yet(session.status())) {
+    return session.status();
+  }
+  return std::vector<std::string>(values.begin(), values.end());
+}
+
+}  // namespace gpusight::store

@@ -1,0 +1,247 @@
+// Merging and rolling up: what was recorded stays what it was, whatever is done to its chunks, and
+// rolled-up rows are those of a plain loop over the samples.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "store/history_test_util.h"
+
+namespace gpusight::store {
+namespace {
+
+using catalog::MetricId;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::string_view kEnergy = R"({__name__="gpu_energy_joules_total",uuid="GPU-a"})";
+constexpr std::string_view kLimit = R"({__name__="gpu_power_limit_watts",uuid="GPU-a"})";
+
+struct Rolled {
+  std::string tier;
+  int64_t resolution_ms = 0;
+  std::map<std::string, std::vector<std::pair<int64_t, model::Rollup>>> rows;
+};
+
+Rolled read_rolled(const model::Queryable& from, const model::SelectHints& hints) {
+  Rolled rolled;
+  auto set = from.select({}, hints, {});
+  EXPECT_TRUE(set.ok()) << set.status().message();
+  if (!set.ok()) return rolled;
+  rolled.tier = (*set)->tier();
+  rolled.resolution_ms = (*set)->resolution_ms();
+  while (true) {
+    auto cursor = (*set)->next();
+    EXPECT_TRUE(cursor.ok());
+    if (!cursor.ok() || *cursor == nullptr) return rolled;
+    auto& rows = rolled.rows[text_of((*cursor)->labels())];
+    while (true) {
+      const auto stretch = (*cursor)->next();
+      EXPECT_TRUE(stretch.ok());
+      if (!stretch.ok() || stretch->times_ms.empty()) break;
+      if (rolled.resolution_ms == 0) continue;
+      EXPECT_EQ(stretch->times_ms.size(), stretch->rollups.size());
+      for (size_t i = 0; i < stretch->times_ms.size(); ++i) {
+        rows.emplace_back(stretch->times_ms[i], stretch->rollups[i]);
+      }
+    }
+  }
+}
+
+// A row of a plain loop over all samples of a series.
+std::map<int64_t, model::Rollup> roll_plainly(const Points& points, int64_t resolution_ms,
+                                              bool is_counter) {
+  std::map<int64_t, model::Rollup> rows;
+  std::optional<double> before;
+  for (const Point& point : points) {
+    if (model::is_stale_marker(point.value)) continue;
+    const int64_t end_ms = (point.time_ms + resolution_ms - 1) / resolution_ms * resolution_ms;
+    const auto [at, is_new] = rows.try_emplace(end_ms);
+    model::Rollup& row = at->second;
+    if (is_new) row = {.min = point.value, .max = point.value, .first = point.value};
+    row.min = std::min(row.min, point.value);
+    row.max = std::max(row.max, point.value);
+    row.last = point.value;
+    row.sum += point.value;
+    ++row.count;
+    if (is_counter && before) {
+      row.increase += point.value >= *before ? point.value - *before : point.value;
+    }
+    before = point.value;
+  }
+  return rows;
+}
+
+// A machine that runs for hours in ticks of 15 s: temperature, energy (reset now and then) and a
+// power limit that is read slowly.
+class LongRun {
+ public:
+  explicit LongRun(History::Options options) : machine(std::move(options)) {}
+
+  void run(Duration span) {
+    for (const MonoTime end = machine.ticks.mono() + span; machine.ticks.mono() < end;) tick();
+    look();
+    machine.settle();
+  }
+
+  void tick() {
+    machine.ticks.next(seconds(15));
+    ++count_;
+    if (count_ % 211 != 0) {
+      model::Samples& samples = machine.ticks.device("GPU-a");
+      const double celsius = 50 + std::round(10 * std::sin(double(count_) / 37));
+      energy_ = count_ % 700 == 0 ? 3 : energy_ + 4500 + double(count_ % 13);
+      if (count_ % 10 == 0) limit_at_ = machine.ticks.mono();
+      const double watts = count_ % 1000 < 500 ? 700 : 650;
+      put(samples, MetricId::kGpuTemperature, celsius, machine.ticks.mono());
+      put(samples, MetricId::kGpuEnergy, energy_, machine.ticks.mono());
+      put(samples, MetricId::kGpuPowerLimit, watts, limit_at_);
+      std::ranges::sort(samples, {}, &model::Sample::metric);
+    }
+    machine.publish();
+    // The head keeps ten minutes: forty ticks.
+    if (count_ % 32 == 0) look();
+  }
+
+  // As the head saw it.
+  Series expected;
+  RecordedMachine machine;
+
+ private:
+  void look() {
+    for (auto& [labels, points] : read_history(*machine.head, {}, seen_ms_)) {
+      expected[labels].insert(expected[labels].end(), points.begin(), points.end());
+    }
+    seen_ms_ = machine.ticks.wall_ms();
+  }
+
+  static void put(model::Samples& samples, MetricId id, double number, MonoTime read_at) {
+    samples.push_back({id, "", model::Value::fresh(number, read_at, {}, 1)});
+  }
+
+  int64_t seen_ms_ = 0;
+  uint64_t count_ = 0;
+  double energy_ = 1e6;
+  MonoTime limit_at_{};
+};
+
+History::Options quick() { return {.commit_interval = minutes(2)}; }
+
+TEST(HistoryTiers, MergingChangesNothingThatIsRead) {
+  LongRun run(quick());
+  run.run(hours(5));
+  EXPECT_EQ(read_history(run.machine.history->queryable()), run.expected);
+  const HistoryStats stats = run.machine.history->stats();
+  // Of ten-minute chunks only those of the window that is not over are left.
+  EXPECT_LT(stats.tiers[0].chunks, 2 * (4 * 6 + 5 + 2));
+  run.machine.restart();
+  EXPECT_EQ(read_history(run.machine.history->queryable()), run.expected);
+}
+
+TEST(HistoryTiers, RolledUpRowsAreThoseOfAPlainLoop) {
+  History::Options options = quick();
+  options.retention.keep[0] = hours(5);
+  LongRun run(options);
+  run.run(hours(14));
+  ASSERT_GT(run.machine.history->stats().tiers[0].first_ms, kStartMs + int64_t{3'600'000});
+
+  for (const auto& [step_ms, tier] :
+       {std::pair<int64_t, std::string>{120'000, "1m"}, {7'200'000, "1m"}}) {
+    const Rolled rolled =
+        read_rolled(run.machine.history->queryable(),
+                    {.start_ms = kStartMs, .end_ms = INT64_MAX, .step_ms = step_ms});
+    EXPECT_EQ(rolled.tier, tier);
+    for (const auto& [labels, rows] : rolled.rows) {
+      const auto plain =
+          roll_plainly(run.expected[labels], rolled.resolution_ms, labels == kEnergy);
+      auto at = plain.begin();
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto& [time_ms, row] = rows[i];
+        if (model::is_stale_marker(row.last)) continue;
+        ASSERT_NE(at, plain.end()) << labels;
+        // The last row stands for a minute that is not over.
+        if (i + 1 < rows.size()) {
+          EXPECT_EQ(time_ms, at->first) << labels;
+        } else {
+          EXPECT_EQ(time_ms, run.expected[labels].back().time_ms) << labels;
+        }
+        EXPECT_EQ(row.count, at->second.count) << labels << time_ms;
+        EXPECT_EQ(row.min, at->second.min);
+        EXPECT_EQ(row.max, at->second.max);
+        EXPECT_EQ(row.first, at->second.first);
+        EXPECT_EQ(row.last, at->second.last);
+        EXPECT_DOUBLE_EQ(row.sum, at->second.sum);
+        EXPECT_DOUBLE_EQ(row.increase, at->second.increase) << labels << (time_ms - kStartMs);
+        ++at;
+      }
+      EXPECT_EQ(at, plain.end()) << labels;
+    }
+    EXPECT_EQ(rolled.rows.size(), 3U);
+    EXPECT_TRUE(rolled.rows.contains(std::string(kLimit)));
+  }
+}
+
+TEST(HistoryTiers, TheFinestTierThatReachesBackAnswers) {
+  History::Options options = quick();
+  options.retention.keep[0] = hours(5);
+  options.retention.keep[1] = hours(9);
+  LongRun run(options);
+  run.run(hours(26));
+  const model::Queryable& from = run.machine.history->queryable();
+  const int64_t now_ms = run.machine.ticks.wall_ms();
+  const auto tier_of = [&](model::SelectHints hints) {
+    hints.end_ms = now_ms;
+    return read_rolled(from, hints).tier;
+  };
+  const auto ago = [&](int64_t hours_ago) { return now_ms - hours_ago * kHourMs; };
+  EXPECT_EQ(tier_of({.start_ms = ago(1), .step_ms = kDayMs}), "raw");
+  EXPECT_EQ(tier_of({.start_ms = ago(8), .step_ms = 2 * kMinuteMs}), "1m");
+  EXPECT_EQ(tier_of({.start_ms = ago(8), .step_ms = kMinuteMs, .range_ms = 5 * kMinuteMs}), "1m");
+  EXPECT_EQ(tier_of({.start_ms = ago(25), .step_ms = 2 * kHourMs}), "1h");
+  // Too coarse for what is asked, but there is nothing finer.
+  EXPECT_EQ(tier_of({.start_ms = ago(8), .step_ms = 1000}), "1m");
+  EXPECT_EQ(tier_of({.start_ms = ago(25)}), "1h");
+  // Before everything: as far back as there is something.
+  EXPECT_EQ(tier_of({.start_ms = 0, .step_ms = 2 * kHourMs}), "1h");
+}
+
+TEST(HistoryTiers, AYoungHistoryAnswersLongRangesFromRaw) {
+  LongRun run(quick());
+  run.run(minutes(30));
+  const Rolled read = read_rolled(
+      run.machine.history->queryable(),
+      {.start_ms = kStartMs - 30 * kDayMs, .end_ms = INT64_MAX, .step_ms = 6 * kHourMs});
+  EXPECT_EQ(read.tier, "raw");
+}
+
+// FAULT-108
+TEST(HistoryTiers, TheDatabaseKeepsWithinItsSize) {
+  History::Options options = quick();
+  options.retention.max_bytes = 150'000;
+  RecordedMachine machine(options);
+  std::mt19937_64 random(1);
+  for (int tick = 0; tick < 2400; ++tick) {
+    machine.ticks.next(seconds(15));
+    for (int gpu = 0; gpu < 20; ++gpu) {
+      machine.ticks.device("GPU-" + std::to_string(gpu))
+          .push_back({MetricId::kGpuPower, "",
+                      machine.ticks.fresh(300 + double(random() % 300'000) / 1000)});
+    }
+    machine.publish();
+  }
+  machine.settle();
+  const HistoryStats stats = machine.history->stats();
+  EXPECT_TRUE(stats.recording.ok()) << stats.recording.message();
+  EXPECT_GT(stats.tiers[0].first_ms, kStartMs + kHourMs);  // the oldest went
+  EXPECT_EQ(stats.tiers[0].last_ms, *stats.committed_until_ms);
+  uint64_t packed_bytes = 0;
+  for (const auto& tier : stats.tiers) packed_bytes += tier.packed_bytes;
+  // What is not merged yet comes on top.
+  EXPECT_LT(packed_bytes, options.retention.max_bytes * 3 / 2);
+}
+
+}  // namespace
+}  // namespace gpusight::store
