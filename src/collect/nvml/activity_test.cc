@@ -104,6 +104,34 @@ TEST_F(NvmlActivity, OfAnInstanceIsItsOwnUnlessItSharesItsPart) {
   EXPECT_EQ(fake_.gpm_samples, 0);
 }
 
+TEST_F(NvmlActivity, WhatOneInstanceLacksIsStillAskedOfAnother) {
+  gpu().has_gpm = true;
+  gpu().gpm_missing = Return::kNotSupported;
+  gpu().mig_mode = 1;
+  gpu().instances = {{.uuid = "MIG-a", .gpu_instance = 1}, {.uuid = "MIG-b", .gpu_instance = 2}};
+  gpu().instance_gpm = {{{1, 2}, 75}, {{2, 2}, 20}, {{2, 30}, 40}};
+  open();
+  for (int i = 0; i < 4; ++i) {
+    slow();
+    clock_.advance(seconds(10));
+  }
+  EXPECT_EQ(number(kGpuSmActivity, "", "MIG-a"), 0.75);
+  EXPECT_EQ(reason(kGpuMediaActivity, "MIG-a"), Reason::kNotSupported);
+  EXPECT_EQ(number(kGpuMediaActivity, "nvdec0", "MIG-b"), 0.4);
+}
+
+TEST_F(NvmlActivity, ANumberOfANewerDriverIsAskedFromThatDriverOn) {
+  gpu().has_gpm = true;
+  gpu().gpm = {{50, 10}, {51, 20}, {166, 30}};
+  fake_.driver = "560.28.03";
+  open();
+  fast();
+  tick();
+  EXPECT_EQ(number(kGpuMediaActivity, "nvofa0"), 0.1);
+  EXPECT_EQ(number(kGpuMediaActivity, "nvofa1"), 0.2);
+  EXPECT_EQ(number(kGpuMediaActivity, "nvenc0"), std::nullopt);
+}
+
 // FAULT-053, FAULT-086
 TEST_F(NvmlActivity, WhatTheLibraryAllocatedIsFreedWithTheGeneration) {
   gpu().has_gpm = true;
@@ -187,7 +215,8 @@ TEST_F(NvmlShares, GarbageIsDroppedAndCounted) {
   sample(300'000, 1002, 40);
   fast();
   EXPECT_EQ(process(1002).utilization_ratio.number(), 0.4);
-  EXPECT_EQ(process(1001).utilization_ratio.number(), 0);
+  ASSERT_TRUE(process(1001).utilization_ratio.is_absent());
+  EXPECT_EQ(process(1001).utilization_ratio.reason(), Reason::kImplausible);
   EXPECT_EQ(report_->implausible(), 3u);
   // The one from the future has not made us deaf.
   gpu().shares.clear();

@@ -141,7 +141,11 @@ TEST_P(NvmlBoards, AreReadWithDriversOfEveryAgeWithinTheBoundsOfCalls) {
     EXPECT_TRUE(board.number(kGpuMemoryUsed));
     EXPECT_TRUE(board.number(kGpuClock, "sm"));
     EXPECT_TRUE(board.number(kGpuPower));
+    EXPECT_TRUE(board.number(kGpuThrottle, "sw_power_cap"));
     EXPECT_TRUE(board.number(kGpuComputeMode));
+    const bool has_links = board.number(kGpuNvlinkSpeed, "0").has_value();
+    EXPECT_EQ(board.number(kGpuNvlinkState, "0").has_value(), has_links);
+    EXPECT_EQ(board.number(kGpuNvlinkVersion, "0").has_value(), has_links);
     ASSERT_EQ(board.processes().size(), 1u);
     EXPECT_EQ(board.processes()[0].pid, 2900001);
     EXPECT_EQ(board.processes()[0].memory_bytes.number(), 1000.0 * 1024 * 1024);
@@ -167,6 +171,23 @@ TEST_F(NvmlBoard, TellsWhatItIsMadeOf) {
   EXPECT_EQ(fact(board, "inforom_image").substr(0, 5), "G520.");
   EXPECT_EQ(fact(board, "gsp_firmware"), "580.105.08");
   EXPECT_EQ(fact(board, "memory_kind"), "dedicated");
+}
+
+// A value of the last time would be stale by now: everything must find room at each poll.
+TEST_F(NvmlBoard, WithManyLinksAndAnOldDriverIsReadWholeEachTime) {
+  SimulatedBoard board(scenario("a100-sxm-40gb", "470.256.02"));
+  board.poll("slow");
+  for (int i = 0; i < 3; ++i) {
+    const MonoTime start = board.clock_.mono();
+    const Report& slow = board.poll("slow");
+    EXPECT_LE(slow.calls(), nvml::SlowReadings::kMostCalls);
+    for (const model::Sample& sample : slow.subjects().front().samples) {
+      if (sample.value.is_absent()) continue;
+      EXPECT_GE(sample.value.read_at(), start) << catalog::metric(sample.metric).name;
+    }
+  }
+  EXPECT_EQ(board.number(kGpuNvlinkState, "11"), 1);
+  EXPECT_EQ(board.number(kGpuNvlinkVersion, "11"), 4);
 }
 
 // FAULT-008

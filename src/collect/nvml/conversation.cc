@@ -1,5 +1,7 @@
 #include "collect/nvml/conversation.h"
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace gpusight::collect::nvml {
@@ -33,6 +35,8 @@ void Conversation::note(uint32_t key, Return code) {
 // A question that was fine before and now has an "invalid argument": either this one thing is gone,
 // or the handle has died (a MIG device destroyed, a driver reloaded), or even names another device.
 void Conversation::check_handle() {
+  // A batch may hold many such questions: one look a poll is enough.
+  if (std::exchange(has_checked_handle_, true)) return;
   if (api_.uuid == nullptr || uuid_.starts_with("PCI-")) return;
   char text[kUuidBytes + 1] = {};
   const MonoTime start = report_.now();

@@ -5,6 +5,7 @@
 // All of it belongs to one lane: no locks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -80,6 +81,8 @@ enum class Query : uint16_t {
   kGpmSample,
   kGpmMetrics,
   kGpmMetric,
+  kLinkState,
+  kLinkVersion,
 };
 
 // What is known of a handle's abilities, kept between polls.
@@ -105,6 +108,12 @@ class HandleMemory {
   std::unordered_map<uint32_t, MonoTime> unsupported_until_;
   std::unordered_set<uint32_t> worked_;
 };
+
+// Room for a list that did not fit: what the driver asks for, at least twice as much, `most` at
+// most.
+constexpr size_t more_room(size_t room, size_t asked, size_t most) {
+  return std::min(most, std::max(asked, room * 2));
+}
 
 // The code that ended a poll early, shared by the conversations about a GPU and its MIG devices.
 struct PollFate {
@@ -161,6 +170,7 @@ class Conversation {
   HandleMemory& memory_;
   PollFate& fate_;
   Report& report_;
+  bool has_checked_handle_ = false;
 };
 
 }  // namespace gpusight::collect::nvml

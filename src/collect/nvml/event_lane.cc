@@ -206,7 +206,7 @@ std::string EventLane::uuid_at(const std::string& pci) const {
 }
 
 bool EventLane::is_due(const model::Event& event, MonoTime now, uint64_t& more) {
-  const auto [at, is_new] = frequent_.try_emplace({event.uuid, event.kind});
+  const auto [at, is_new] = frequent_.try_emplace({event.uuid, event.code});
   Frequent& known = at->second;
   if (!is_new && now - known.told_at < kFrequentPause) {
     ++known.more;
@@ -226,6 +226,10 @@ void EventLane::tell_xid(model::Event event, XidMerge::Way way, Report& report) 
 
 bool EventLane::tell(const EventData& data, Report& report) {
   const std::string uuid = uuid_of(data.device);
+  if (data.type == kEventXid && data.data > uint64_t{kHighestXid}) {
+    report.count_implausible();
+    return true;
+  }
   if (data.type == kEventXid) {
     tell_xid(xid_event(uuid, data), XidMerge::Way::kDriver, report);
     return true;

@@ -62,7 +62,7 @@ class EventLane final : public Lane {
     MonoTime told_at{};
     uint64_t more = 0;
   };
-  std::map<std::pair<std::string, catalog::EventKind>, Frequent> frequent_;
+  std::map<std::pair<std::string, int64_t>, Frequent> frequent_;  // by device and mask
 };
 
 }  // namespace gpusight::collect::nvml

@@ -82,6 +82,28 @@ TEST_F(NvmlEvents, ChangesThatComeManyTimesASecondAreToldOnceInAWhile) {
             (std::pair<std::string, std::string>{"untold_before", "29"}));
 }
 
+TEST_F(NvmlEvents, AnXidThatCannotBeIsNone) {
+  open();
+  fake_.events = {{gpu_handle(0), kEventXid, UINT64_MAX, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventXid, 0x10000, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventXid, 13, kNotAMigInstance, kNotAMigInstance}};
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGood);
+  ASSERT_EQ(report_->events().size(), 1u);
+  EXPECT_EQ(report_->events()[0].code, 13);
+  EXPECT_EQ(report_->implausible(), 2u);
+}
+
+TEST_F(NvmlEvents, AStormIsToldHoweverManySingleErrorsWereToldBefore) {
+  fake_.gpus[0].numbers["nvmlDeviceGetSupportedEventTypes"] = {0xFFFF};
+  open();
+  fake_.events = {{gpu_handle(0), kEventSingleBit, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventSingleBit, 0, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventSingleBitStorm, 0, kNotAMigInstance, kNotAMigInstance}};
+  poll("nvml/events");
+  ASSERT_EQ(report_->events().size(), 2u);
+  EXPECT_EQ(report_->events()[1].arguments, std::vector<std::string>{"single_bit_storm"});
+}
+
 TEST_F(NvmlEvents, AMaskThatIsNotSupportedCostsNotTheOthers) {
   fake_.registering[kEventMigChange] = Return::kNotSupported;
   open();

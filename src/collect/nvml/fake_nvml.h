@@ -57,6 +57,7 @@ struct FakeGpu {
   bool has_gpm = false;
   std::map<uint32_t, double> gpm;  // by metric; what is not in here fails with a zero
   std::map<std::pair<unsigned, uint32_t>, double> instance_gpm;  // by GPU instance and metric
+  Return gpm_missing = Return::kUnknown;                         // how it fails
   unsigned mig_mode = 0;
   std::vector<FakeMig> instances;
 

@@ -207,9 +207,14 @@ Return energy(Handle handle, unsigned long long* out) {
     return Return::kSuccess;
   });
 }
+// The value, unless the test gives another.
 template <const char* kName, unsigned kValue>
 Return number(Handle handle, unsigned* out) {
-  return on_gpu(kName, handle, [&](FakeGpu&) { return set_number(out, kValue); });
+  return on_gpu(kName, handle, [&](FakeGpu& gpu) {
+    const auto given = gpu.numbers.find(kName);
+    return set_number(
+        out, given == gpu.numbers.end() ? kValue : static_cast<unsigned>(given->second.at(0)));
+  });
 }
 Return power_usage(Handle handle, unsigned* out) {
   return on_gpu("nvmlDeviceGetPowerUsage", handle,

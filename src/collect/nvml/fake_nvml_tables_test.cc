@@ -150,6 +150,8 @@ constexpr char kDisplayActive[] = "nvmlDeviceGetDisplayActive";
 constexpr char kAccounting[] = "nvmlDeviceGetAccountingMode";
 constexpr char kVirtualization[] = "nvmlDeviceGetVirtualizationMode";
 constexpr char kEventTypes[] = "nvmlDeviceGetSupportedEventTypes";
+constexpr char kLinkState[] = "nvmlDeviceGetNvLinkState";
+constexpr char kLinkVersion[] = "nvmlDeviceGetNvLinkVersion";
 constexpr char kPowerSource[] = "nvmlDeviceGetPowerSource";
 template <typename Row>
 Return list_rows(const std::vector<Row>& rows, unsigned* count, Row* out) {
@@ -259,7 +261,7 @@ Return gpm_metrics(GpmMetrics* request) {
     };
     const double* found = find();
     metric.value = found == nullptr ? 0 : *found;
-    metric.result = found == nullptr ? Return::kUnknown : Return::kSuccess;
+    metric.result = found == nullptr ? later.gpu->gpm_missing : Return::kSuccess;
   }
   return Return::kSuccess;
 }
@@ -321,6 +323,8 @@ const std::map<std::string, void*>& fake::table_functions() {
       {"nvmlSystemGetConfComputeSettings", address(confidential_settings)},
       {"nvmlSystemGetConfComputeState", address(confidential_state)},
       {"nvmlDeviceGetActiveVgpus", address(active_vgpus)},
+      {kLinkState, address(number_of<kLinkState, unsigned, unsigned>)},
+      {kLinkVersion, address(number_of<kLinkVersion, unsigned, unsigned>)},
       {kPowerSource, address(numbers<kPowerSource, unsigned>)},
       {"nvmlDeviceGetProcessesUtilizationInfo", address(process_shares)},
       {"nvmlDeviceGetProcessUtilization", address(process_shares_v1)},

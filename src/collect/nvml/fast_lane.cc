@@ -1,6 +1,7 @@
 #include "collect/nvml/fast_lane.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "platform/proc.h"
 
@@ -201,7 +202,7 @@ void FastLane::put_power(Gathering& found, const Reading& average, const Reading
   found.put(MetricId::kGpuPowerInstant, instant);
   found.put(MetricId::kGpuEnergy, energy);
   std::optional<PowerMeter::Reading> metered;
-  if (energy.ok()) {
+  if (energy.ok() && std::isfinite(energy.number)) {
     metered = meter_.update(energy.number, found.report().now());
   } else {
     meter_.reset();
@@ -223,7 +224,11 @@ void FastLane::put_power(Gathering& found, const Reading& average, const Reading
 
 void FastLane::read_throttle(Conversation& talk, Gathering& found) {
   unsigned long long bits = 0;
-  const Return code = talk.ask(Query::kClockReasons, 0, talk.api().clock_reasons, &bits);
+  Return code = talk.ask(Query::kClockReasons, 0, talk.api().clock_reasons, &bits);
+  // A library may have the newer name and a kernel module that does not know it.
+  if (is_unsupported(code)) {
+    code = talk.ask(Query::kClockReasons, 1, talk.api().throttle_reasons, &bits);
+  }
   if (code == Return::kSuccess) return throttle_.update(bits, found);
   found.put(MetricId::kGpuThrottle, {code, 0});
 }
@@ -239,7 +244,9 @@ void FastLane::put_unified_memory(Gathering& found, const ProcessList& list) {
     found.put(MetricId::kGpuMemoryTotal, {Return::kSuccess, *host_memory_bytes_});
   }
   const auto* processes = std::get_if<std::vector<model::Process>>(&list);
-  if (processes == nullptr) return;
+  if (processes == nullptr) {
+    return found.keep(MetricId::kGpuMemoryUsed, model::Value::absent(std::get<Reason>(list)));
+  }
   double used = 0;
   for (const model::Process& process : *processes) {
     if (process.memory_bytes.is_absent()) {

@@ -23,7 +23,9 @@ Reading field_reading(const FieldValue& field, const FieldRow& row) {
   if (row.id <= kLastOldEccField) type = ValueType::kUint64;
   const bool is_wide = type == ValueType::kUint64 || type == ValueType::kUnsignedLong;
   if (row.width == FieldWidth::k64Bits && !is_wide) return {Return::kNotSupported, 0};
-  return {Return::kSuccess, as_double(type, field.value) * row.unit};
+  const double number =
+      type == ValueType::kUint32 ? number_of(field.value.as_uint32) : as_double(type, field.value);
+  return {Return::kSuccess, number * row.unit};
 }
 
 FieldReader::FieldReader(uint32_t batch, std::vector<FieldRow> rows,

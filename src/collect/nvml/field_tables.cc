@@ -1,5 +1,6 @@
 #include "collect/nvml/field_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -16,6 +17,9 @@ constexpr double kMega = 1e6;
 // Power has one field for each of its parts, which stands in the scope.
 constexpr uint32_t kScopeModule = 1;
 constexpr uint32_t kScopeMemory = 2;
+// Older drivers have the field and no scopes, and could take any for the board's.
+constexpr DriverAges kModuleScope{.first = {535, 43, 2}};
+constexpr DriverAges kMemoryScope{.first = {545, 23, 6}};
 
 // The numbers of these moved by eighteen with 580.82.07.
 constexpr DriverAges kBeforeMove{{575, 51, 2}, {580, 82, 7}};
@@ -27,10 +31,10 @@ constexpr FieldRow kFast[] = {
     {kFieldEnergy, kGpuEnergy, kMilli},
     {kFieldPowerAverage, kGpuPowerAverage, kMilli},
     {kFieldPowerInstant, kGpuPowerInstant, kMilli},
-    {kFieldPowerInstant, kGpuModulePower, kMilli, {}, kScopeModule},
-    {kFieldPowerAverage, kGpuModulePower, kMilli, {}, kScopeModule},
-    {kFieldPowerInstant, kGpuMemoryPower, kMilli, {}, kScopeMemory},
-    {kFieldPowerAverage, kGpuMemoryPower, kMilli, {}, kScopeMemory},
+    {kFieldPowerInstant, kGpuModulePower, kMilli, {}, kScopeModule, kModuleScope},
+    {kFieldPowerAverage, kGpuModulePower, kMilli, {}, kScopeModule, kModuleScope},
+    {kFieldPowerInstant, kGpuMemoryPower, kMilli, {}, kScopeMemory, kMemoryScope},
+    {kFieldPowerAverage, kGpuMemoryPower, kMilli, {}, kScopeMemory, kMemoryScope},
     {.id = 197, .metric = kGpuPcieTransmit, .width = FieldWidth::k64Bits},
     {.id = 198, .metric = kGpuPcieReceive, .width = FieldWidth::k64Bits},
 };
@@ -126,6 +130,11 @@ std::string_view link_label(unsigned link) {
 
 std::vector<FieldRow> fast_fields() { return {std::begin(kFast), std::end(kFast)}; }
 std::vector<FieldRow> slow_fields() { return {std::begin(kSlow), std::end(kSlow)}; }
+
+unsigned link_count(const Reading& count) {
+  if (!count.ok() || !(count.number > 0)) return 0;
+  return static_cast<unsigned>(std::min<double>(count.number, kMostLinks));
+}
 
 std::vector<FieldRow> link_fields(unsigned links) {
   std::vector<FieldRow> rows;

@@ -14,6 +14,8 @@ std::vector<FieldRow> fast_fields();
 std::vector<FieldRow> slow_fields();
 // The same, of `links` NVLinks, each series labelled by its link.
 std::vector<FieldRow> link_fields(unsigned links);
+// What a field that counts links says; 0 when it says nothing sound.
+unsigned link_count(const Reading& count);
 
 // More links than any board has (18 up to now); a count beyond it is garbage.
 inline constexpr unsigned kMostLinks = 36;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -17,6 +19,12 @@ struct Reading {
   double number = 0;
   bool ok() const { return code == Return::kSuccess; }
 };
+
+// A number of 32 bits. All ones is what a dead register reads as, and no count: it becomes no
+// number at all, which is implausible of every metric.
+inline double number_of(uint32_t number) {
+  return number == UINT32_MAX ? std::numeric_limits<double>::quiet_NaN() : number;
+}
 
 // Sets the metric, or its reason.
 void put(Report& report, catalog::MetricId metric, const Reading& reading, Duration window = {},

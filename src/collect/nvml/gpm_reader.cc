@@ -12,6 +12,7 @@ using enum catalog::MetricId;
 
 constexpr double kPerCent = 0.01;
 constexpr double kMebi = 1024.0 * 1024.0;
+constexpr DriverAges kSince560{.first = {560, 28, 3}};
 constexpr DriverAges kSince575{.first = {575, 51, 2}};
 constexpr DriverAges kSince595{.first = {595, 45, 4}};
 
@@ -40,7 +41,7 @@ constexpr GpmRow kRows[] = {
     {42, kGpuMediaActivity, kPerCent, "nvjpg2"}, {43, kGpuMediaActivity, kPerCent, "nvjpg3"},
     {44, kGpuMediaActivity, kPerCent, "nvjpg4"}, {45, kGpuMediaActivity, kPerCent, "nvjpg5"},
     {46, kGpuMediaActivity, kPerCent, "nvjpg6"}, {47, kGpuMediaActivity, kPerCent, "nvjpg7"},
-    {50, kGpuMediaActivity, kPerCent, "nvofa0"}, {51, kGpuMediaActivity, kPerCent, "nvofa1", kSince575},
+    {50, kGpuMediaActivity, kPerCent, "nvofa0"}, {51, kGpuMediaActivity, kPerCent, "nvofa1", kSince560},
     {166, kGpuMediaActivity, kPerCent, "nvenc0", kSince575}, {167, kGpuMediaActivity, kPerCent, "nvenc1", kSince575},
     {168, kGpuMediaActivity, kPerCent, "nvenc2", kSince575}, {169, kGpuMediaActivity, kPerCent, "nvenc3", kSince575},
 };
@@ -53,6 +54,12 @@ constexpr MetricId kMetrics[] = {
     kGpuFp16Activity,       kGpuIntegerActivity,   kGpuMediaActivity,      kGpuPcieTransmitMean,
     kGpuPcieReceiveMean,    kGpuNvlinkReceiveMean, kGpuNvlinkTransmitMean,
 };
+
+// What one GPU instance lacks another may have: each is remembered by itself. Metrics lie below
+// 512, instances far below 127, which stands for the whole GPU.
+uint32_t sub_key(std::optional<uint32_t> gpu_instance, uint32_t metric) {
+  return metric | (gpu_instance.value_or(127) & 127) << 9;
+}
 
 void say(Gathering& found, Return code) {
   for (const MetricId metric : kMetrics) found.put(metric, {code, 0});
@@ -120,12 +127,16 @@ void GpmReader::put_metrics(Conversation& gpu, Gathering& found, Duration window
   GpmMetrics request{.version = 1, .count = 0, .earlier = samples_[0], .later = samples_[1]};
   std::array<const GpmRow*, std::size(kRows)> asked{};
   for (const GpmRow& row : kRows) {
-    if (!row.ages.holds(driver_) || !gpu.is_worth_asking(Query::kGpmMetric, row.id)) continue;
+    const bool is_known = row.ages.holds(driver_);
+    if (!is_known || !gpu.is_worth_asking(Query::kGpmMetric, sub_key(gpu_instance_, row.id))) {
+      continue;
+    }
     asked[request.count] = &row;
     request.metrics[request.count++].id = row.id;
   }
   if (request.count == 0) return;
-  const Return code = gpu.ask_library(Query::kGpmMetrics, 0, api_.gpm_metrics, &request);
+  const Return code =
+      gpu.ask_library(Query::kGpmMetrics, sub_key(gpu_instance_, 0), api_.gpm_metrics, &request);
   for (size_t i = 0; i < request.count && i < asked.size(); ++i) {
     const GpmRow& row = *asked[i];
     const GpmMetric& metric = request.metrics[i];
@@ -134,7 +145,7 @@ void GpmReader::put_metrics(Conversation& gpu, Gathering& found, Duration window
       continue;
     }
     // Each has its own code; what failed holds a zero that means nothing.
-    gpu.note(Query::kGpmMetric, row.id, metric.result);
+    gpu.note(Query::kGpmMetric, sub_key(gpu_instance_, row.id), metric.result);
     found.put(row.metric, {metric.result, metric.value * row.unit}, row.label, window);
   }
 }

@@ -53,6 +53,9 @@ TEST_F(NvmlCost, ADeviceWithoutMemoryOfItsOwnSharesTheHosts) {
   tick();
   EXPECT_EQ(reason(MetricId::kGpuMemoryUsed), Reason::kNotSupported);
   EXPECT_EQ(number(MetricId::kGpuMemoryTotal), 125829120.0 * 1024);
+  fake_.forced["nvmlDeviceGetComputeRunningProcesses_v3"] = Return::kNoPermission;
+  tick();
+  EXPECT_EQ(reason(MetricId::kGpuMemoryUsed), Reason::kNoPermission);
 }
 
 // FAULT-007, FAULT-097
@@ -225,6 +228,24 @@ TEST_F(NvmlCost, ManyInstancesStayWithinTheBoundsAndHoldNothingOfTheBoard) {
     EXPECT_EQ(slow(), Verdict::kGood);
     EXPECT_LE(report_->calls(), SlowReadings::kMostCalls);
   }
+}
+
+TEST_F(NvmlCost, AGpuInVeryManyPartsIsStillReadAndInTurns) {
+  FakeGpu& gpu = fake_.gpus[0];
+  gpu.mig_mode = 1;
+  gpu.numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
+  constexpr unsigned kParts = 40;
+  for (unsigned i = 0; i < kParts; ++i) {
+    gpu.instances.push_back({.uuid = "MIG-" + std::to_string(i), .compute_instance = i});
+  }
+  open();
+  slow();
+  for (int i = 0; i < 6; ++i) {
+    clock_.advance(std::chrono::seconds(10));
+    EXPECT_EQ(slow(), Verdict::kGood);
+    EXPECT_LE(report_->calls(), 2 + 2 * kParts + 30);
+  }
+  EXPECT_GT(fake_.calls("nvmlDeviceGetBAR1MemoryInfo"), 1);
 }
 
 }  // namespace

@@ -276,6 +276,55 @@ TEST_F(NvmlLanes, BeforeThatNameExistedTheThrottleReasonsWereCalledOtherwise) {
   EXPECT_EQ(number(MetricId::kGpuThrottle, "sw_power_cap"), 1);
 }
 
+TEST_F(NvmlLanes, ANameThatTheKernelModuleDoesNotKnowDoesNotHideTheOlderOne) {
+  for (const Return code : {Return::kFunctionNotFound, Return::kNotSupported}) {
+    fake_.forced["nvmlDeviceGetCurrentClocksEventReasons"] = code;
+    fake_.gpus[0].throttle = kReasonSwPowerCap;
+    open();
+    const int before = fake_.calls("nvmlDeviceGetCurrentClocksEventReasons");
+    fast();
+    EXPECT_EQ(number(MetricId::kGpuThrottle, "sw_power_cap"), 1);
+    tick();
+    EXPECT_EQ(number(MetricId::kGpuThrottle, "sw_power_cap"), 1);
+    EXPECT_EQ(fake_.calls("nvmlDeviceGetCurrentClocksEventReasons"), before + 1);
+  }
+}
+
+TEST_F(NvmlLanes, APartOfTheBoardIsNotAskedForWhereDriversTakeItForTheWhole) {
+  for (const bool has_scopes : {false, true}) {
+    fake_.driver = has_scopes ? "545.23.06" : "525.105.17";
+    for (const uint32_t scope : {0, 1, 2}) {
+      fake_.gpus[0].set_field_of(scope, kFieldPowerInstant, ValueType::kUint32, 300'000);
+    }
+    open();
+    fast();
+    EXPECT_EQ(number(MetricId::kGpuPowerInstant), 300);
+    EXPECT_EQ(number(MetricId::kGpuModulePower).has_value(), has_scopes);
+    EXPECT_EQ(number(MetricId::kGpuMemoryPower).has_value(), has_scopes);
+  }
+}
+
+TEST_F(NvmlLanes, AHandleIsLookedAtOnceAPollHoweverManyOfItsFieldsAreGone) {
+  for (uint32_t id = 173; id <= 183; ++id) fake_.gpus[0].set_field(id, ValueType::kUint32, 1);
+  open();
+  slow();
+  EXPECT_EQ(number(MetricId::kGpuPcieErrors, "lane"), 1);
+  for (uint32_t id = 173; id <= 183; ++id) {
+    fake_.gpus[0].fields[id].result = Return::kInvalidArgument;
+  }
+  const int before = fake_.calls("nvmlDeviceGetUUID");
+  for (int i = 0; i < 3; ++i) {
+    clock_.advance(std::chrono::seconds(10));
+    EXPECT_EQ(slow(), Verdict::kGood);
+    EXPECT_EQ(reason(MetricId::kGpuPcieErrors), Reason::kNotSupported);
+  }
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetUUID"), before + 3);
+  for (uint32_t id = 173; id <= 183; ++id) fake_.gpus[0].fields[id].result = Return::kSuccess;
+  clock_.advance(std::chrono::seconds(10));
+  EXPECT_EQ(slow(), Verdict::kGood);
+  EXPECT_EQ(number(MetricId::kGpuPcieErrors, "lane"), 1);
+}
+
 // FAULT-097, FAULT-056
 TEST_F(NvmlLanes, OneGpuThatSupportsAlmostNothingCostsTheOtherNothing) {
   fake_.gpus.push_back({.uuid = "GPU-1", .bus = 0x3b});

@@ -78,6 +78,8 @@ void bind_identity(const Binder& b, NvmlApi& api) {
   b.bind(api.common_ancestor, {"nvmlDeviceGetTopologyCommonAncestor"});
   b.bind(api.remote_pci,
          {"nvmlDeviceGetNvLinkRemotePciInfo_v2", "nvmlDeviceGetNvLinkRemotePciInfo"});
+  b.bind(api.link_state, {"nvmlDeviceGetNvLinkState"});
+  b.bind(api.link_version, {"nvmlDeviceGetNvLinkVersion"});
   b.bind(api.mig_mode, {"nvmlDeviceGetMigMode"});
   b.bind(api.mig_max_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
   b.bind(api.mig_handle, {"nvmlDeviceGetMigDeviceHandleByIndex"});
@@ -167,9 +169,8 @@ void bind_readings(const Binder& b, NvmlApi& api) {
   bind_limits(b, api);
   bind_health(b, api);
   bind_activity(b, api);
-  // The same bits under the name of before 535.
-  b.bind(api.clock_reasons,
-         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
+  b.bind(api.clock_reasons, {"nvmlDeviceGetCurrentClocksEventReasons"});
+  b.bind(api.throttle_reasons, {"nvmlDeviceGetCurrentClocksThrottleReasons"});
   b.bind_list(api.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3",
               "nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses");
   b.bind_list(api.graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses_v3",

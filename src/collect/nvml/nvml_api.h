@@ -62,6 +62,8 @@ struct NvmlApi {
 
   Return (*common_ancestor)(Handle, Handle, unsigned* level) = nullptr;
   Return (*remote_pci)(Handle, unsigned link, PciInfo*) = nullptr;
+  Return (*link_state)(Handle, unsigned link, unsigned*) = nullptr;
+  Return (*link_version)(Handle, unsigned link, unsigned*) = nullptr;
 
   Return (*mig_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
   Return (*mig_max_devices)(Handle, unsigned*) = nullptr;
@@ -134,6 +136,8 @@ struct NvmlApi {
   Return (*pcie_replays)(Handle, unsigned*) = nullptr;
   Return (*performance_state)(Handle, unsigned*) = nullptr;
   Return (*clock_reasons)(Handle, unsigned long long*) = nullptr;
+  // The same bits under the name of before 535.
+  Return (*throttle_reasons)(Handle, unsigned long long*) = nullptr;
   ProcessListCall compute_processes;
   ProcessListCall graphics_processes;
   ProcessListCall mps_processes;

@@ -47,7 +47,7 @@ std::optional<NvrmMessage> parse_error(std::string_view rest, std::string_view p
   if (!address || !code) return std::nullopt;
   message.pci = address_in(*address);
   const auto number = parse_int(*code);
-  if (message.pci.empty() || !number || *number < 0) return std::nullopt;
+  if (message.pci.empty() || !number || *number < 0 || *number > kHighestXid) return std::nullopt;
   message.code = *number;
   if (const auto pid = take(rest, "pid=", ", ")) message.pid = parse_int(*pid);  // or '<unknown>'
   if (const auto name = take(rest, "name=", ", "); name && *name != "<unknown>") {

@@ -19,6 +19,10 @@
 
 namespace gpusight::collect::nvml {
 
+// A number beyond it is garbage, by whichever way it comes: those of GPUs have three digits, those
+// of NVSwitches five.
+inline constexpr int64_t kHighestXid = 65'535;
+
 struct NvrmMessage {
   enum class Kind : uint8_t { kXid, kNvswitch };
   Kind kind = Kind::kXid;

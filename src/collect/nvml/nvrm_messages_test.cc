@@ -60,7 +60,8 @@ TEST(NvrmParser, LeavesEverythingElseAlone) {
        {"", "NVRM: ", "NVRM: GPU at PCI:0000:9b:00: GPU-34d822ca",
         "usb 1-1: Xid (PCI:0000:9b:00): 5", "NVRM: Xid (PCI:zz:9b:00): 31, x",
         "NVRM: Xid (PCI:0000:9b:00): many, x", "NVRM: Xid (", "NVRM: Xid (PCI:0000:9b:00)",
-        "NVRM: Xid (PCI:0000:9b:00): -5, x", "nvidia-nvswitch3: SXid (PCI:0000:84): 1, x"}) {
+        "NVRM: Xid (PCI:0000:9b:00): -5, x", "NVRM: Xid (PCI:0000:9b:00): 4294967295, x",
+        "nvidia-nvswitch3: SXid (PCI:0000:84): 1, x"}) {
     EXPECT_FALSE(parser.parse(line)) << line;
   }
 }

@@ -134,7 +134,7 @@ Return ProcessReader::read_form(Conversation& talk, Query query, uint32_t place,
     }
     const bool may_retry = attempt + 1 < kMostTries && capacity < kMostRows;
     if (code != Return::kInsufficientSize || !may_retry) return code;
-    capacity = std::clamp<size_t>(count + kSpareRows, capacity * 2, kMostRows);
+    capacity = more_room(capacity, size_t{count} + kSpareRows, kMostRows);
   }
 }
 

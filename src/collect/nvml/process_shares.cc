@@ -54,8 +54,9 @@ Return ProcessShareReader::ask(Conversation& talk) {
       rows_.resize(std::min<size_t>(request.count, room));
       return code;
     }
-    if (code != Return::kInsufficientSize || attempt == kMostTries) return code;
-    room = std::clamp<size_t>(request.count, room * 2, kMostRows);
+    const bool may_retry = attempt < kMostTries && room < kMostRows;
+    if (code != Return::kInsufficientSize || !may_retry) return code;
+    room = more_room(room, request.count, kMostRows);
   }
 }
 
@@ -75,8 +76,9 @@ Return ProcessShareReader::ask_v1(Conversation& talk) {
       }
       return code;
     }
-    if (code != Return::kInsufficientSize || attempt == kMostTries) return code;
-    room = std::clamp<size_t>(count, room * 2, kMostRows);
+    const bool may_retry = attempt < kMostTries && room < kMostRows;
+    if (code != Return::kInsufficientSize || !may_retry) return code;
+    room = more_room(room, count, kMostRows);
   }
 }
 
@@ -92,6 +94,8 @@ bool ProcessShareReader::gather(uint64_t now_us, const std::vector<Process>& pro
     const bool is_future = row.timestamp_us > now_us + kFutureUs;
     if (row.pid == 0 || row.timestamp_us == 0 || is_future || !is_sound(row)) {
       report.count_implausible();
+      const bool is_new = row.timestamp_us > last_seen_us_ && !is_future;
+      if (is_listed && is_new) shares_[row.pid].has_garbage = true;
       continue;
     }
     if (row.timestamp_us <= last_seen_us_) continue;  // told before
@@ -109,6 +113,9 @@ bool ProcessShareReader::gather(uint64_t now_us, const std::vector<Process>& pro
 
 void ProcessShareReader::put(const Share& share, Duration window, Report& report,
                              Process& process) {
+  if (share.count == 0 && share.has_garbage) {
+    return set_all(process, Value::absent(Reason::kImplausible));
+  }
   const auto mean = [&](double sum) {
     const double percent = share.count == 0 ? 0 : sum / static_cast<double>(share.count);
     return report.fresh(std::round(percent * 10) / kTenthsOfPercent, window);

@@ -21,7 +21,7 @@ class ProcessShareReader {
 
   // Sets the shares of these processes of the GPU that the conversation is about, or why there are
   // none. A process without a sample in a time of which others, or the driver, have told did
-  // nothing in it.
+  // nothing in it; one of which only garbage was told is implausible.
   void read(Conversation& talk, std::vector<model::Process>& processes);
 
  private:
@@ -31,6 +31,7 @@ class ProcessShareReader {
     double memory = 0;
     double encoder = 0;
     double decoder = 0;
+    bool has_garbage = false;  // and, with a count of 0, nothing else
   };
 
   Return ask(Conversation& talk);

@@ -283,5 +283,13 @@ TEST_F(NvmlMig, AnotherDivisionEndsTheGenerationAndSaysSo) {
   EXPECT_EQ(slow(), Verdict::kGood);
 }
 
+// FAULT-003
+TEST_F(NvmlProcesses, RoomGrowsByWhatIsAskedForWithinABound) {
+  EXPECT_EQ(more_room(64, 65, 4096), 128u);
+  EXPECT_EQ(more_room(64, 500, 4096), 500u);
+  EXPECT_EQ(more_room(3000, 3001, 4096), 4096u);
+  EXPECT_EQ(more_room(64, 0xFFFFFFFF, 4096), 4096u);
+}
+
 }  // namespace
 }  // namespace gpusight::collect::nvml

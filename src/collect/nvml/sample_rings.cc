@@ -114,7 +114,7 @@ std::optional<RingSummary> RingReader::drain_one(Conversation& talk, Ring ring) 
       return summarize(ring, value_type, std::min<size_t>(count, buffer_.size()), talk.report());
     }
     if (code != Return::kInsufficientSize || buffer_.size() >= kLargestBuffer) return std::nullopt;
-    buffer_.resize(std::clamp<size_t>(count, buffer_.size() * 2, kLargestBuffer));
+    buffer_.resize(more_room(buffer_.size(), count, kLargestBuffer));
   }
   return std::nullopt;
 }

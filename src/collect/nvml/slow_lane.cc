@@ -13,7 +13,8 @@ using catalog::MetricId;
 
 constexpr unsigned kMostMigDevices = 64;
 constexpr size_t kNamesAPoll = 64;
-constexpr uint64_t kCallsForNames = 6;  // at least
+constexpr uint64_t kCallsForNames = 6;      // at least
+constexpr uint64_t kCallsForReadings = 24;  // at least
 constexpr unsigned kProcessNameBytes = 256;
 constexpr Duration kRingPause = std::chrono::milliseconds(500);
 constexpr Duration kRingPeriod = std::chrono::seconds(4);  // with the pause below five seconds
@@ -66,7 +67,9 @@ Verdict SlowLane::poll(Report& report) {
   const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
   Gathering found(report);
   const bool divided_anew = mig_has_changed(talk, found, fate);
-  readings_.read(talk, found, most_calls - kCallsForNames - 2 * instances_.size());
+  // A GPU in very many parts costs more than that for these alone; the rest still has its turns.
+  const uint64_t kept_back = std::min(most_calls, kCallsForNames + 2 * instances_.size());
+  readings_.read(talk, found, std::max(most_calls - kept_back, report.calls() + kCallsForReadings));
   read_instances(talk);
   look_up_names(report, std::max(most_calls, report.calls() + kCallsForNames));
   if (fate.is_over()) {

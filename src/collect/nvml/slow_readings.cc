@@ -119,7 +119,7 @@ void read_numbers(Conversation& talk, Gathering& found) {
     unsigned number = 0;
     const Return code =
         talk.ask(Query::kNumber, static_cast<uint32_t>(i), talk.api().*row.call, &number);
-    found.put(row.metric, reading(code, number, row.unit));
+    found.put(row.metric, reading(code, number_of(number), row.unit));
   }
   if (found.has(kGpuPowerLimitLowest) && found.has(kGpuPowerLimitHighest)) return;
   unsigned lowest = 0;
@@ -296,6 +296,7 @@ std::vector<Turn> SlowReadings::turns() {
       read_thresholds,
       read_ecc,
       read_fabric,
+      [this](auto& talk, auto& found) { read_links_by_calls(talk, found); },
       read_memory_windows,
       read_sessions,
       read_engines,
@@ -321,10 +322,31 @@ void SlowReadings::read_links(Conversation& talk, Gathering& found) {
       found.put(kGpuNvlinkState, count);
       return;
     }
-    links_.emplace(kLinkBatch, link_fields(static_cast<unsigned>(std::max(count.number, 0.0))),
-                   driver_);
+    link_versions_.resize(link_count(count));
+    links_.emplace(kLinkBatch, link_fields(link_count(count)), driver_);
   }
   links_->read_into(talk, found);
+}
+
+// Before 520 there are no fields of a link's state and version: a call each. The version is the
+// hardware's, so it is asked for once: as many calls again would leave others no room.
+void SlowReadings::read_links_by_calls(Conversation& talk, Gathering& found) {
+  const NvmlApi& api = talk.api();
+  for (unsigned link = 0; link < link_versions_.size(); ++link) {
+    const std::string label = std::to_string(link);
+    unsigned number = 0;
+    if (!found.has(kGpuNvlinkState, label)) {
+      const Return code = talk.ask(Query::kLinkState, link, api.link_state, link, &number);
+      found.put(kGpuNvlinkState, reading(code, number), label);
+    }
+    if (found.has(kGpuNvlinkVersion, label)) continue;
+    Reading& version = link_versions_[link];
+    if (!version.ok()) {
+      const Return code = talk.ask(Query::kLinkVersion, link, api.link_version, link, &number);
+      version = reading(code, number);
+    }
+    found.put(kGpuNvlinkVersion, version, label);
+  }
 }
 
 void SlowReadings::read_fan_rpm(Conversation& talk, Gathering& found) {

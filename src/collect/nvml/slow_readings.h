@@ -24,13 +24,15 @@ class SlowReadings {
  private:
   std::vector<Turn> turns();
   void read_links(Conversation& talk, Gathering& found);
+  void read_links_by_calls(Conversation& talk, Gathering& found);
   void read_fan_rpm(Conversation& talk, Gathering& found);
 
   SharedGpu& shared_;
   std::optional<DriverVersion> driver_;
   FieldReader fields_;
   FieldReader link_count_;
-  std::optional<FieldReader> links_;  // made when their number is known
+  std::optional<FieldReader> links_;    // made when their number is known
+  std::vector<Reading> link_versions_;  // by link
   std::optional<unsigned> fans_;
   Turns turns_;
 };

@@ -384,5 +384,43 @@ TEST_F(NvmlSlow, APollCostsAtMostSixtyCallsWhateverThereIs) {
   EXPECT_GT(fake_.calls("nvmlSystemGetProcessName"), 20);
 }
 
+TEST_F(NvmlSlow, ACounterOfAllOnesIsNoCount) {
+  gpu().set_field(175, ValueType::kUint32, UINT32_MAX);
+  gpu().set_field(180, ValueType::kUint32, UINT32_MAX - 1);
+  gpu().numbers["nvmlDeviceGetPcieReplayCounter"] = {UINT32_MAX};
+  open();
+  slow();
+  EXPECT_EQ(reason(kGpuPcieErrors, "GPU-0", "receiver"), Reason::kImplausible);
+  EXPECT_EQ(number(kGpuPcieErrors, "fatal"), UINT32_MAX - 1.0);
+  EXPECT_EQ(reason(kGpuPcieReplays), Reason::kImplausible);
+  EXPECT_EQ(report_->implausible(), 2u);
+}
+
+TEST_F(NvmlSlow, ACountOfLinksThatCannotBeIsBoundedOrNone) {
+  EXPECT_EQ(link_count({Return::kSuccess, 18}), 18u);
+  EXPECT_EQ(link_count({Return::kSuccess, 1e300}), kMostLinks);
+  EXPECT_EQ(link_count({Return::kSuccess, -1}), 0u);
+  EXPECT_EQ(link_count({Return::kSuccess, number_of(UINT32_MAX)}), 0u);
+  EXPECT_EQ(link_count({Return::kNotSupported, 18}), 0u);
+}
+
+TEST_F(NvmlSlow, BeforeThereWereFieldsOfALinkItsStateIsACall) {
+  gpu().set_field(91, ValueType::kUint32, 2);
+  gpu().set_field_of(1, 165, ValueType::kUint32, 1);
+  gpu().numbers["nvmlDeviceGetNvLinkState:0"] = {1};
+  gpu().numbers["nvmlDeviceGetNvLinkState:1"] = {0};
+  gpu().numbers["nvmlDeviceGetNvLinkVersion:0"] = {4};
+  open();
+  slow();
+  expect({{kGpuNvlinkState, "0", 1}, {kGpuNvlinkState, "1", 1}, {kGpuNvlinkVersion, "0", 4}});
+  EXPECT_EQ(number(kGpuNvlinkVersion, "1"), std::nullopt);
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkState"), 1);
+  clock_.advance(std::chrono::seconds(10));
+  slow();
+  expect({{kGpuNvlinkState, "0", 1}, {kGpuNvlinkVersion, "0", 4}});
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkState"), 2);
+  EXPECT_EQ(fake_.calls("nvmlDeviceGetNvLinkVersion"), 2);  // of link 1 it is not supported
+}
+
 }  // namespace
 }  // namespace gpusight::collect::nvml

@@ -38,12 +38,12 @@ uint32_t ask_field(CallMeter& call, const NvmlApi& api, Handle gpu, uint32_t id)
   FieldValue field{.field_id = id};
   if (call(api.field_values, gpu, 1, &field) != Return::kSuccess) return 0;
   const Reading count = field_reading(field, {.id = id, .metric = catalog::MetricId::kCount});
-  return count.ok() && count.number > 0 ? static_cast<uint32_t>(count.number) : 0;
+  return link_count(count);
 }
 
 Links read_links(CallMeter& call, const NvmlApi& api, const Gpu& gpu) {
   Links links;
-  const uint32_t count = std::min(ask_field(call, api, gpu.handle, kFieldLinkCount), kMostLinks);
+  const uint32_t count = ask_field(call, api, gpu.handle, kFieldLinkCount);
   if (count == 0) return links;
   links.to_switches = std::min(ask_field(call, api, gpu.handle, kFieldSwitchLinkCount), count);
   for (uint32_t link = 0; link < count && links.to_switches < count; ++link) {
