@@ -53,7 +53,7 @@ enum class MessageId : uint16_t {
   kThrottlePowerCap, kThrottleHwSlowdown, kThrottleSwThermal, kThrottleHwThermal,
   kThrottlePowerBrake,
   kMetricsColumnName, kMetricsColumnKind, kMetricsColumnMeaning,
-  kSimUnknownScenario, kSimUnreadable, kSimCannotRun, kSimBuiltIn, kCannotWrite,
+  kSimUnknownScenario, kSimUnreadable, kSimCannotRun, kCannotWrite,
   // gpusight selftest: names of checks, what they found, what to do
   kSelftestOk, kSelftestWarn, kSelftestFail, kSelftestSummary, kSelftestAllWell,
   kCheckConfig, kCheckClock, kCheckPci, kCheckDeviceFiles, kCheckSource, kCheckDaemon, kCheckState,

@@ -157,7 +157,6 @@ constexpr MessageRow kMessages[] = {
     {kSimUnknownScenario, "sim.unknown_scenario", {"there is no scenario {0}; `gpusight sim --list` lists them", "没有场景 {0}；用 `gpusight sim --list` 查看"}},
     {kSimUnreadable, "sim.unreadable", {"cannot read the scenario file {0}: {1}", "无法读取场景文件 {0}：{1}"}},
     {kSimCannotRun, "sim.cannot_run", {"cannot run {0}: {1}", "无法运行 {0}：{1}"}},
-    {kSimBuiltIn, "sim.built_in", {"built in", "内置"}},
     {kCannotWrite, "output.cannot_write", {"cannot write {0}: {1}", "无法写入 {0}：{1}"}},
 
     {kSelftestOk, "selftest.ok", {"ok", "正常"}},

@@ -203,6 +203,7 @@ TEST_F(SimCommand, ListShowsBuiltInAndInstalledScenarios) {
   EXPECT_EQ(list[3]["title"], "My own [31mmachine");
   EXPECT_EQ(run({"sim", "--list"}), kExitOk);
   EXPECT_NE(out_.find("h100-training"), std::string::npos);
+  EXPECT_NE(out_.find("My own"), std::string::npos);
 }
 
 }  // namespace

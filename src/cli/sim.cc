@@ -76,12 +76,8 @@ Status check_readable(const std::string& path, Lang lang) {
 
 std::string list_text(const Machine& machine, const config::Config& config, const Io& io) {
   const Lang lang = config.lang();
-  Table table({{say(MessageId::kWordName, lang)}, {""}, {""}});
-  for (const Scenario& s : scenarios(machine)) {
-    table.add({{s.name},
-               {s.path.empty() ? say(MessageId::kSimBuiltIn, lang) : s.path, Style::kDim},
-               {s.title}});
-  }
+  Table table({{say(MessageId::kWordName, lang)}, {""}});
+  for (const Scenario& s : scenarios(machine)) table.add({{s.name}, {s.title}});
   return table.render(io.width, io.colour && !config.get<OptionId::kNoColor>());
 }
 

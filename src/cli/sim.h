@@ -22,8 +22,8 @@ struct Scenario {
 };
 // Built in ones first, then files of the installation.
 std::vector<Scenario> scenarios(const Machine& machine);
-// What GPUSIGHT_SIM_SCENARIO has to be for the word a user gave: a built-in name, a file that can be
-// read, or BOARD+SHAPE@AGE, which only the library can judge (check_scenario).
+// What GPUSIGHT_SIM_SCENARIO has to be for the word a user gave: a built-in name, a file that can
+// be read, or BOARD+SHAPE@AGE, which only the library can judge (check_scenario).
 Result<std::string> resolve_scenario(const Machine& machine, const std::string& word,
                                      catalog::Lang lang);
 
