@@ -120,8 +120,7 @@ class RolledGroup {
   Status write(const Compactor& compactor, const Work& work) {
     if (times_ms_.empty()) return {};
     std::ranges::sort(times_ms_);
-    const auto repeated = std::ranges::unique(times_ms_);
-    times_ms_.erase(repeated.begin(), repeated.end());
+    times_ms_.erase(std::unique(times_ms_.begin(), times_ms_.end()), times_ms_.end());
     std::vector<ChunkColumn> columns(series_.size() * kRollupParts);
     std::vector<ColumnToPack> to_pack;
     for (size_t i = 0; i < series_.size(); ++i) {
