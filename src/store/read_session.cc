@@ -11,7 +11,8 @@ constexpr size_t kMaxIdle = 2;
 }  // namespace
 
 Result<std::unique_ptr<ReadSession>> ReadSession::open(const std::string& path) {
-  std::unique_ptr<ReadSession> session(new ReadSession(TRY(open_to_read(path))));
+  auto db = TRY(open_to_read(path));
+  std::unique_ptr<ReadSession> session(new ReadSession(std::move(db)));
   session->chunks_.emplace(TRY(ChunkLoader::create(*session->db_)));
   return session;
 }
