@@ -45,7 +45,8 @@ Return filled(Handle handle, Struct* out) {
     const auto* given = numbers_of(gpu, kName);
     if (given == nullptr) return Return::kNotSupported;
     auto* members = reinterpret_cast<Number*>(out);
-    for (size_t i = 0; i < given->size(); ++i)
+    const size_t room = sizeof(Struct) / sizeof(Number) - kFirst;
+    for (size_t i = 0; i < std::min(given->size(), room); ++i)
       members[kFirst + i] = static_cast<Number>(given->at(i));
     return Return::kSuccess;
   });
