@@ -54,6 +54,9 @@ TEST(PromTime, HasThreePlacesOrNone) {
 TEST(PromResult, EveryKindHasItsForm) {
   EXPECT_EQ(text_of({promql::Scalar{{1500, 2}}}),
             R"({"status":"success","data":{"resultType":"scalar","result":[1.500,"2"]}})");
+  EXPECT_EQ(
+      text_of({promql::Scalar{{0, 1e21}}}),
+      R"({"status":"success","data":{"resultType":"scalar","result":[0,"1000000000000000000000"]}})");
   EXPECT_EQ(text_of({promql::String{1000, "a\"b\n"}}),
             R"({"status":"success","data":{"resultType":"string","result":[1,"a\"b\u000a"]}})");
   EXPECT_EQ(text_of({Vector{}}),

@@ -44,6 +44,14 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def need(program):
+    """The path of a program of Debian's; the test is left out where it is not installed."""
+    path = shutil.which(program, path=CLEAN_ENVIRONMENT["PATH"])
+    if not path:
+        raise unittest.SkipTest(f"{program} is not installed")
+    return path
+
+
 def die_with_parent():
     """Runs in the child: the kernel kills it when the test process goes."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
