@@ -25,9 +25,10 @@ using catalog::MessageId;
 using config::OptionId;
 using std::chrono::seconds;
 
-// SIGTERM to exit takes at most 3 s, stuck drivers and disks or not; 200 ms of it are for the rest.
+// SIGTERM to exit takes at most 3 s, stuck drivers and disks or not; 100 ms of it are for the rest.
 constexpr Duration kStopPatience = std::chrono::milliseconds(1900);
 constexpr Duration kWritePatience = std::chrono::milliseconds(900);
+constexpr Duration kQueryPatience = std::chrono::milliseconds(100);
 constexpr Duration kRememberEvery = seconds(10);
 // Of earlier runs, in the event log.
 constexpr size_t kRememberedEvents = 5000;
@@ -174,7 +175,8 @@ class Daemon {
                                   .clock = &machine_->clock(),
                                   .version = std::string(kVersion),
                                   .lang = lang_,
-                                  .metrics_names = names};
+                                  .metrics_names = names,
+                                  .history = history_ ? &history_->queryable() : nullptr};
   }
 
   void announce() {
@@ -232,10 +234,13 @@ class Daemon {
     server_thread_.join();
     const bool is_idle = machine_->stop(kStopPatience);
     const bool is_written = history_ == nullptr || history_->close(kWritePatience);
-    if (is_idle && is_written) return 0;
+    // They were asked to stop before all that.
+    const bool is_answered = server_->wait_for_queries(kQueryPatience);
+    if (is_idle && is_written && is_answered) return 0;
     // A thread is stuck and still uses what would now be destroyed.
     if (!is_idle) log::warning("a driver call has not come back; leaving without it");
     if (!is_written) log::warning("the disk does not take what was recorded last; leaving without");
+    if (!is_answered) log::warning("the disk does not give what a query reads; leaving without");
     std::fflush(nullptr);
     ::_exit(0);
   }

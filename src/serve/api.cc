@@ -5,71 +5,18 @@
 #include "base/text.h"
 #include "model/snapshot_json.h"
 #include "serve/gzip.h"
+#include "serve/prom_json.h"
 
 namespace gpusight::serve {
 namespace {
 
-constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 constexpr size_t kMostEvents = 10000;
 constexpr size_t kUsualEvents = 1000;
 constexpr double kLastSecond = 9e9;  // what a 64-bit count of nanoseconds holds
 
-constexpr RouteParameter kEventParameters[] = {
-    {"from", "number", "not before this time, in Unix seconds"},
-    {"to", "number", "not after this time, in Unix seconds"},
-    {"kind", "string", "this kind only: a key of the catalogue's event_kinds"},
-    {"uuid", "string", "of this device only"},
-    {"limit", "integer", "at most so many, the newest; 1 to 10000, usually 1000"},
-};
-
-constexpr RouteParameter kMetricsParameters[] = {
-    {"names", "string",
-     "under whose names, by commas: gpusight, dcgm, dcgm46, nvidia_smi; the last three in plain "
-     "text only"},
-};
-
-constexpr Route kRoutes[] = {
-    {"/metrics", &Api::metrics,
-     "Fresh readings for Prometheus: plain text, or OpenMetrics where it is preferred",
-     "text/plain", kMetricsParameters, Route::Query::kIgnored},
-    {"/healthz",
-     &Api::healthz,
-     "The program lives, whatever the driver does",
-     "text/plain",
-     {},
-     Route::Query::kIgnored},
-    {"/readyz",
-     &Api::readyz,
-     "503 until every source was looked at once, at most ten seconds",
-     "text/plain",
-     {},
-     Route::Query::kIgnored},
-    {"/api/gpusight/v1/catalog", &Api::catalog,
-     "Metrics, reasons, messages and event kinds, with their texts", kJson},
-    {"/api/gpusight/v1/snapshot", &Api::snapshot, "Everything known at the newest tick", kJson},
-    {"/api/gpusight/v1/events", &Api::events, "What happened, oldest first", kJson,
-     kEventParameters},
-    {"/api/gpusight/v1/live", &Api::live,
-     "WebSocket: a compressed snapshot with the last ten minutes, then what changes", kJson},
-    {"/api/gpusight/v1/openapi.json", &Api::openapi, "This description", kJson},
-};
-
 Response json_response(std::string text) {
-  return {.content_type = kJson,
-          .headers = {{"Cache-Control", "no-store"}},
-          .body = Body::of(std::move(text))};
-}
-
-// Compressed on the spot: for answers that differ from caller to caller.
-Response compressed_if_wanted(const Request& request, Response response) {
-  constexpr size_t kWorthIt = 1400;  // what fits one packet anyway is left as it is
-  response.headers.emplace_back("Vary", "Accept-Encoding");
-  const bool wanted = accepted_encodings(request.accept_encoding).gzip;
-  if (!wanted || response.body.bytes.size() < kWorthIt) return response;
-  response.body = Body::of(gzip(response.body.bytes));
-  response.headers.emplace_back("Content-Encoding", "gzip");
-  return response;
+  return {.headers = {{"Cache-Control", "no-store"}}, .body = Body::of(std::move(text))};
 }
 
 std::optional<Response> check_origin(const Request& request) {
@@ -85,6 +32,20 @@ std::optional<Response> check_origin(const Request& request) {
     return error_response(403, "wrong_origin", "requests from other sites are refused");
   }
   return std::nullopt;
+}
+
+bool is_allowed(std::string_view method, Route::Methods methods) {
+  if (method == "GET" || method == "HEAD") return true;
+  return method == "POST" && methods == Route::Methods::kGetAndPost;
+}
+
+Response wrong_method(Route::Methods methods) {
+  const bool has_post = methods == Route::Methods::kGetAndPost;
+  Response refusal = error_response(
+      405, "wrong_method",
+      has_post ? "this path answers GET, HEAD and POST" : "this path answers GET and HEAD");
+  refusal.headers.emplace_back("Allow", has_post ? "GET, HEAD, POST" : "GET, HEAD");
+  return refusal;
 }
 
 Response bad_parameter(std::string_view name, std::string_view what) {
@@ -186,20 +147,22 @@ std::vector<model::Event> visible_events(const store::EventLog& log, store::Even
 
 }  // namespace
 
-std::span<const Route> routes() { return kRoutes; }
+Api::Api(Options options)
+    : options_(std::move(options)),
+      prom_({.data = options_.series,
+             .clock = options_.clock,
+             .version = options_.version,
+             .limits = options_.query_limits}) {}
 
 Response Api::handle(const Request& request) {
   if (auto refusal = check_origin(request)) return std::move(*refusal);
-  const auto route = std::ranges::find(kRoutes, request.target.path, &Route::path);
-  const bool is_page = route == std::end(kRoutes);
+  const Route* route = find_route(request.target.path);
+  const bool is_page = route == nullptr;
   const bool is_known = !is_page || request.target.path == "/" ||
                         find_asset(options_.assets, request.target.path) != nullptr;
   if (!is_known) return error_response(404, "not_found", "there is nothing at this path");
-  if (request.method != "GET" && request.method != "HEAD") {
-    Response refusal = error_response(405, "wrong_method", "this path answers GET and HEAD");
-    refusal.headers.emplace_back("Allow", "GET, HEAD");
-    return refusal;
-  }
+  const auto methods = is_page ? Route::Methods::kGet : route->methods;
+  if (!is_allowed(request.method, methods)) return wrong_method(methods);
   if (is_page) return page(request);
   if (auto refusal = check_parameters(*route, request.target.parameters)) {
     return std::move(*refusal);
@@ -228,7 +191,7 @@ Response Api::metrics(const Request& request) {
   // Those who may see more than a stranger get a text of their own.
   if (prometheus::depends_on_caller(*names) && request.caller.role != model::Role::kView) {
     response.body = Body::of(prometheus::render(*metrics_.snapshot, options));
-    return compressed_if_wanted(request, std::move(response));
+    return compressed_if_wanted(request.accept_encoding, std::move(response));
   }
   const bool is_plain = format == prometheus::Format::kText004;
   Rendered& rendered = metrics_.texts[is_plain ? names->number() : 0];
@@ -266,8 +229,7 @@ Response Api::constant_document(const Request& request, Rendered& cache, std::st
     cache.gzip = std::make_shared<const std::string>(gzip(text));
     cache.plain = std::make_shared<const std::string>(std::move(text));
   }
-  Response response{.content_type = kJson,
-                    .headers = {{"Cache-Control", "no-cache"}, {"Vary", "Accept-Encoding"}},
+  Response response{.headers = {{"Cache-Control", "no-cache"}, {"Vary", "Accept-Encoding"}},
                     .body = Body::shared(cache.plain)};
   if (accepted_encodings(request.accept_encoding).gzip) {
     response.body = Body::shared(cache.gzip);
@@ -289,7 +251,8 @@ Response Api::openapi(const Request& request) {
 Response Api::snapshot(const Request& request) {
   const model::SnapshotPtr snapshot = options_.hub->latest();
   return compressed_if_wanted(
-      request, json_response(model::snapshot_json(*snapshot, request.caller, options_.version)));
+      request.accept_encoding,
+      json_response(model::snapshot_json(*snapshot, request.caller, options_.version)));
 }
 
 Response Api::events(const Request& request) {
@@ -304,7 +267,7 @@ Response Api::events(const Request& request) {
     }
   }
   w.end_array().end_object();
-  return compressed_if_wanted(request, json_response(std::move(out)));
+  return compressed_if_wanted(request.accept_encoding, json_response(std::move(out)));
 }
 
 Response Api::live(const Request& request) {
@@ -312,6 +275,30 @@ Response Api::live(const Request& request) {
   Response refusal = error_response(426, "upgrade_required", "this path speaks WebSocket only");
   refusal.headers.emplace_back("Upgrade", "websocket");
   return refusal;
+}
+
+// Parameters of a form count before those of the target, as in Prometheus.
+Response Api::ask_prom(PromCall call, const Request& request) const {
+  PromQuestion question{.call = call, .asked_at = options_.clock->mono()};
+  if (!request.body.empty()) {
+    if (!is_form(request.content_type)) {
+      return prom_error(PromError::kBadData,
+                        "a body is wanted as application/x-www-form-urlencoded");
+    }
+    const Status read = add_parameters(request.body, question.parameters);
+    if (!read.ok()) return prom_error(PromError::kBadData, read.message());
+  }
+  question.parameters.insert(question.parameters.end(), request.target.parameters.begin(),
+                             request.target.parameters.end());
+  if (call == PromCall::kLabelValues) {
+    question.label = path_argument(*find_route(request.target.path), request.target.path);
+  }
+  Response::Work work = [this, question = std::move(question),
+                         encoding = request.accept_encoding](const std::stop_token& stop) {
+    return compressed_if_wanted(encoding, prom_.answer(question, stop));
+  };
+  if (!PromApi::reads_history(call)) return work({});
+  return {.work = std::move(work)};
 }
 
 Response Api::page(const Request& request) const {
@@ -322,7 +309,7 @@ Response Api::page(const Request& request) const {
     const catalog::Text& text = catalog::message(catalog::MessageId::kServeNoPage).text;
     std::string lines(text.en);
     lines.append("\n").append(text.zh).append("\n");
-    for (const Route& route : kRoutes) lines.append("  ").append(route.path).append("\n");
+    for (const Route& route : routes()) lines.append("  ").append(route.path).append("\n");
     return {.content_type = kPlain,
             .headers = {{"Cache-Control", "no-cache"}},
             .body = Body::of(std::move(lines))};

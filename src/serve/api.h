@@ -1,7 +1,8 @@
 // Everything that is answered over HTTP: one table of routes, their handlers, and the checks that
 // come before them (Host, Origin, method, parameters). Knows no sockets.
 //
-// One thread: the server's. Answers from the published snapshot and never waits for a driver.
+// One thread: the server's. Answers from the published snapshot and never waits for a driver; what
+// must read history becomes work for another thread (Response::work), which the Api outlives.
 #pragma once
 
 #include <array>
@@ -14,6 +15,7 @@
 #include "sample/hub.h"
 #include "serve/assets.h"
 #include "serve/http_message.h"
+#include "serve/prom_api.h"
 #include "store/event_log.h"
 
 namespace gpusight::serve {
@@ -26,17 +28,21 @@ struct RouteParameter {
   std::string_view description;
 };
 
-// Routes answer GET and HEAD.
 struct Route {
-  std::string_view path;
+  std::string_view path;  // one part of it may be any: "/api/v1/label/{name}/values"
   Response (Api::*handler)(const Request&);
   std::string_view summary;
   std::string_view content_type;  // of the usual answer
   std::span<const RouteParameter> parameters = {};
   // What others send along is passed over where tools of theirs ask, refused in our own API.
   enum class Query : uint8_t { kStrict, kIgnored } query = Query::kStrict;
+  // Every route answers HEAD as well. Parameters of a POST stand in its body, as those of a form.
+  enum class Methods : uint8_t { kGet, kGetAndPost } methods = Methods::kGet;
 };
 std::span<const Route> routes();
+const Route* find_route(std::string_view path);  // nullptr: none
+// What a path has in place of "{…}".
+std::string_view path_argument(const Route& route, std::string_view path);
 
 class Api {
  public:
@@ -47,9 +53,11 @@ class Api {
     const Clock* clock = nullptr;
     std::string version;
     std::span<const Asset> assets;
-    prometheus::NameSets metrics_names = {};  // of /metrics when a request names none
+    prometheus::NameSets metrics_names = {};   // of /metrics when a request names none
+    const model::Queryable* series = nullptr;  // what /api/v1 answers from
+    promql::QueryLimits query_limits = PromApi::Options{}.limits;
   };
-  explicit Api(Options options) : options_(std::move(options)) {}
+  explicit Api(Options options);
 
   // Status 101 says: go on as the live stream, there is no body.
   Response handle(const Request& request);
@@ -63,6 +71,10 @@ class Api {
   Response events(const Request& request);
   Response live(const Request& request);
   Response openapi(const Request& request);
+  template <PromCall call>
+  Response prom(const Request& request) {
+    return ask_prom(call, request);
+  }
 
  private:
   using SharedText = std::shared_ptr<const std::string>;
@@ -73,6 +85,7 @@ class Api {
   };
 
   Response page(const Request& request) const;
+  Response ask_prom(PromCall call, const Request& request) const;
   Response constant_document(const Request& request, Rendered& cache, std::string text) const;
 
   const Options options_;
@@ -82,6 +95,7 @@ class Api {
     // Plain text by NameSets::number(), which is never 0: there is OpenMetrics.
     std::array<Rendered, prometheus::NameSets::kCombinations> texts;
   } metrics_;
+  PromApi prom_;
   Rendered catalog_;
   Rendered openapi_;
 };

@@ -7,6 +7,8 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 
+#include "serve/offload.h"
+
 namespace gpusight::serve {
 namespace {
 
@@ -81,11 +83,19 @@ class Session {
         co_return;
       }
       HttpRequest http_request = parser.release();
-      const Request request = translate(http_request);
+      Request request = translate(http_request);
       auto target = parse_target(text_of(http_request.target()));
+      if (target.ok()) request.target = std::move(*target);
       Response response = target.ok()
-                              ? answer(request, std::move(*target))
+                              ? context_.api.handle(request)
                               : error_response(400, "bad_request", target.status().message());
+      if (response.work) {
+        entry_.never_expire();  // the query has a time limit of its own
+        auto made = co_await answer_elsewhere(
+            socket_, buffer_, context_.pool, std::move(response.work), context_.limits.answer_time);
+        if (!made) co_return;
+        response = std::move(*made);
+      }
       if (response.status == 101) {
         if (!buffer_.empty()) co_return;  // nobody may speak before the handshake is answered
         co_await serve_websocket(std::move(socket_), std::move(http_request), peer_.caller,
@@ -150,12 +160,9 @@ class Session {
     request.accept = text_of(from[http::field::accept]);
     request.accept_encoding = text_of(from[http::field::accept_encoding]);
     request.if_none_match = text_of(from[http::field::if_none_match]);
+    request.content_type = text_of(from[http::field::content_type]);
+    request.body = from.body();
     return request;
-  }
-
-  Response answer(Request request, Target target) {
-    request.target = std::move(target);
-    return context_.api.handle(request);
   }
 
   awaitable<bool> write(const Response& response, bool head_only, bool goes_on) {

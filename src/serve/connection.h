@@ -15,6 +15,7 @@
 #include "serve/api.h"
 #include "serve/live.h"
 #include "serve/registry.h"
+#include "serve/work_pool.h"
 
 namespace gpusight::serve {
 
@@ -29,12 +30,14 @@ struct ConnectionLimits {
   Duration request_time = std::chrono::seconds(10);  // for a whole request, from its first byte
   Duration idle_time = std::chrono::seconds(75);     // between requests: longer than a usual scrape
   Duration write_time = std::chrono::seconds(30);    // for one answer or message
+  Duration answer_time = std::chrono::seconds(125);  // for making it: longer than queries may take
   int live_send_buffer = 256 * 1024;                 // what the kernel holds for a live client
 };
 
 // What connections need; outlives them.
 struct ConnectionContext {
   Api& api;
+  WorkPool& pool;
   LiveStream& live;
   Registry& registry;
   const Clock& clock;

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/json_writer.h"
+#include "serve/gzip.h"
 
 namespace gpusight::serve {
 namespace {
@@ -33,6 +34,7 @@ std::string_view reason_phrase(unsigned status) {
     case 413: return "Content Too Large";
     case 414: return "URI Too Long";
     case 421: return "Misdirected Request";
+    case 422: return "Unprocessable Entity";
     case 426: return "Upgrade Required";
     case 431: return "Request Header Fields Too Large";
     case 503: return "Service Unavailable";
@@ -47,6 +49,16 @@ Response error_response(unsigned status, std::string_view code, std::string_view
   w.key("message").string(message).end_object().end_object();
   return {
       .status = status, .headers = {{"Cache-Control", "no-store"}}, .body = Body::of(out + "\n")};
+}
+
+Response compressed_if_wanted(std::string_view accept_encoding, Response response) {
+  constexpr size_t kWorthIt = 1400;  // what fits one packet anyway is left as it is
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  const bool wanted = accepted_encodings(accept_encoding).gzip;
+  if (!wanted || response.body.bytes.size() < kWorthIt) return response;
+  response.body = Body::of(gzip(response.body.bytes));
+  response.headers.emplace_back("Content-Encoding", "gzip");
+  return response;
 }
 
 std::string response_head(const Response& response, std::string_view date, AfterResponse after) {

@@ -2,7 +2,9 @@
 // values.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,8 @@ struct Request {
   std::string accept;
   std::string accept_encoding;
   std::string if_none_match;
+  std::string content_type;  // of the body
+  std::string body;
 };
 
 // Bytes that are shared with a cache, or that stand in the program.
@@ -48,12 +52,20 @@ struct Response {
   std::string_view content_type = "application/json";
   std::vector<std::pair<std::string_view, std::string>> headers;
   Body body;
+  // Where it is set the rest says nothing: this makes the response, may take long, and is to be run
+  // off the server's thread. It ends soon after it was asked to stop.
+  using Work = std::function<Response(const std::stop_token&)>;
+  Work work;
 };
 
 std::string_view reason_phrase(unsigned status);
 
 // {"error":{"code":…,"message":…}} under the status.
 Response error_response(unsigned status, std::string_view code, std::string_view message);
+
+// gzip where the client takes it and the body is worth it: for answers that differ from caller to
+// caller and are compressed on the spot.
+Response compressed_if_wanted(std::string_view accept_encoding, Response response);
 
 // Status line and headers with those that every response carries. `date`: HTTP's date of now.
 enum class AfterResponse : uint8_t { kKeepOpen, kClose };

@@ -20,10 +20,16 @@ int hex_digit(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-enum class Plus : uint8_t { kIsPlus, kIsSpace };
+enum class Part : uint8_t { kPath, kName, kValue };
+
+// A query may be written in several lines.
+bool is_forbidden(unsigned char byte, Part part) {
+  if (part == Part::kValue && (byte == '\t' || byte == '\n' || byte == '\r')) return false;
+  return byte < 0x20 || byte == 0x7F;
+}
 
 // nullopt: a bad escape, a control character or no UTF-8.
-std::optional<std::string> decode(std::string_view text, Plus plus) {
+std::optional<std::string> decode(std::string_view text, Part part) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -34,11 +40,10 @@ std::optional<std::string> decode(std::string_view text, Plus plus) {
       if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high * 16 + low);
       i += 2;
-    } else if (c == '+' && plus == Plus::kIsSpace) {
+    } else if (c == '+' && part != Part::kPath) {
       c = ' ';
     }
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) return std::nullopt;
+    if (is_forbidden(static_cast<unsigned char>(c), part)) return std::nullopt;
     out += c;
   }
   if (!is_valid_utf8(out)) return std::nullopt;
@@ -94,21 +99,35 @@ Result<Target> parse_target(std::string_view target) {
   if (!target.starts_with('/')) return bad_target("is not a path");
   const size_t question = target.find('?');
   Target parsed;
-  auto path = decode(target.substr(0, question), Plus::kIsPlus);
+  auto path = decode(target.substr(0, question), Part::kPath);
   if (!path) return bad_target("is not readable");
   parsed.path = std::move(*path);
   if (question == std::string_view::npos) return parsed;
-  for (const std::string_view pair : split(target.substr(question + 1), '&')) {
-    if (pair.empty()) continue;
-    if (parsed.parameters.size() == kMaxParameters) return bad_target("has too many parameters");
-    const size_t equals = pair.find('=');
-    auto name = decode(pair.substr(0, equals), Plus::kIsSpace);
-    auto value = equals == std::string_view::npos ? std::optional<std::string>("")
-                                                  : decode(pair.substr(equals + 1), Plus::kIsSpace);
-    if (!name || !value) return bad_target("has a parameter that is not readable");
-    parsed.parameters.emplace_back(std::move(*name), std::move(*value));
-  }
+  TRY(add_parameters(target.substr(question + 1), parsed.parameters));
   return parsed;
+}
+
+Status add_parameters(std::string_view text, Parameters& parameters) {
+  for (const std::string_view pair : split(text, '&')) {
+    if (pair.empty()) continue;
+    if (parameters.size() == kMaxParameters) {
+      return {Code::kInvalidArgument, "the request has too many parameters"};
+    }
+    const size_t equals = pair.find('=');
+    auto name = decode(pair.substr(0, equals), Part::kName);
+    auto value = equals == std::string_view::npos ? std::optional<std::string>("")
+                                                  : decode(pair.substr(equals + 1), Part::kValue);
+    if (!name || !value) {
+      return {Code::kInvalidArgument, "the request has a parameter that is not readable"};
+    }
+    parameters.emplace_back(std::move(*name), std::move(*value));
+  }
+  return {};
+}
+
+bool is_form(std::string_view content_type) {
+  const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
+  return equal_ignoring_case(type, "application/x-www-form-urlencoded");
 }
 
 bool is_local_host(std::string_view host) {

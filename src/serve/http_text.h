@@ -19,8 +19,13 @@ struct Target {
   Parameters parameters;
 };
 inline constexpr size_t kMaxParameters = 32;
-// Refuses what is no path, escapes that are none, text that is not UTF-8 and control characters.
+// Refuses what is no path, escapes that are none, text that is not UTF-8 and control characters; a
+// value may have tabs and line breaks.
 Result<Target> parse_target(std::string_view target);
+// The same of what follows the question mark, or is the body of a form, behind those there are.
+Status add_parameters(std::string_view text, Parameters& parameters);
+// "application/x-www-form-urlencoded", whatever follows it.
+bool is_form(std::string_view content_type);
 
 // True for names that can only mean this machine: localhost, 127.0.0.0/8 and [::1], with a port or
 // without. Everything else may be a foreign name that was made to point here.

@@ -65,14 +65,17 @@ class Server::Impl {
               .clock = options_.clock,
               .version = options_.version,
               .assets = options_.assets,
-              .metrics_names = options_.metrics_names}),
+              .metrics_names = options_.metrics_names,
+              .series = options_.history != nullptr ? options_.history : options_.head,
+              .query_limits = options_.query_limits}),
         live_({.hub = options_.hub,
                .head = options_.head,
                .events = options_.events,
                .clock = options_.clock,
                .version = options_.version,
                .limits = options_.live}),
-        registry_(*options_.clock) {
+        registry_(*options_.clock),
+        pool_(options_.query_threads) {
     limits_.request_time = options_.request_time;
     limits_.live_send_buffer = options_.live_send_buffer;
   }
@@ -102,6 +105,7 @@ class Server::Impl {
 
   // The listeners close at once, so that another daemon may start; what is under way is cut off.
   void stop() {
+    pool_.stop();
     asio::post(io_, [this] {
       for (Door& door : doors_) {
         error_code ignored;
@@ -111,6 +115,8 @@ class Server::Impl {
       io_.stop();
     });
   }
+
+  bool wait_for_queries(Duration patience) { return pool_.wait_until_idle(patience); }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
   const std::string& socket_path() const { return socket_path_; }
@@ -204,7 +210,7 @@ class Server::Impl {
     if (error) return;
     fd.release();  // the socket's now
     ++open;
-    const ConnectionContext context{api_, live_, registry_, *options_.clock, limits_};
+    const ConnectionContext context{api_, pool_, live_, registry_, *options_.clock, limits_};
     asio::co_spawn(io_, serve_connection(std::move(socket), std::move(peer), context),
                    [this, &open](const std::exception_ptr& failure) {
                      --open;
@@ -253,6 +259,7 @@ class Server::Impl {
   // After all that connections use: destroying it ends those that still stand.
   asio::io_context io_{1};
   std::list<Door> doors_;
+  WorkPool pool_;  // posts to io_, and is joined before that goes
 };
 
 Result<std::unique_ptr<Server>> Server::create(Options options) {
@@ -267,6 +274,7 @@ Server::~Server() = default;
 
 void Server::run() { impl_->run(); }
 void Server::stop() { impl_->stop(); }
+bool Server::wait_for_queries(Duration patience) { return impl_->wait_for_queries(patience); }
 const std::vector<std::string>& Server::addresses() const { return impl_->addresses(); }
 const std::string& Server::socket_path() const { return impl_->socket_path(); }
 const std::string& Server::no_socket_because() const { return impl_->no_socket_because(); }

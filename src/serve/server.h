@@ -19,6 +19,8 @@
 #include "sample/hub.h"
 #include "serve/assets.h"
 #include "serve/live_queue.h"
+#include "serve/prom_api.h"
+#include "serve/work_pool.h"
 #include "store/event_log.h"
 #include "store/head.h"
 
@@ -50,6 +52,10 @@ class Server {
     catalog::Lang lang = catalog::Lang::kEnglish;  // of the refusals of create()
     std::span<const Asset> assets = web_assets();
     prometheus::NameSets metrics_names = {};  // of /metrics when a request names none
+    // What /api/v1 answers from; nullptr: from the head. A query gets so much of the machine.
+    const model::Queryable* history = nullptr;
+    promql::QueryLimits query_limits = PromApi::Options{}.limits;
+    WorkPool::Options query_threads;
 
     size_t max_connections = 256;  // by TCP, and as many by the Unix socket
     LiveLimits live;
@@ -63,6 +69,9 @@ class Server {
 
   void run();
   void stop();
+  // Whether no query runs any more, after at most `patience`: after stop(). Where it is false one
+  // hangs in the disk and still uses the server, so the process must leave by _exit.
+  bool wait_for_queries(Duration patience);
 
   const std::vector<std::string>& addresses() const;  // as bound: "127.0.0.1:9780"
   const std::string& socket_path() const;             // empty: there is none
