@@ -53,6 +53,15 @@ enum class MessageId : uint16_t {
   kThrottlePowerCap, kThrottleHwSlowdown, kThrottleSwThermal, kThrottleHwThermal,
   kThrottlePowerBrake,
   kMetricsColumnName, kMetricsColumnKind, kMetricsColumnMeaning,
+  // gpusight history, gpusight query
+  kHistoryNone, kHistoryOthers, kHistoryUnreadable, kHistoryHeld, kHistoryNotWritable,
+  kHistorySummary, kHistoryRecording, kHistoryNotRecording, kHistoryRecordingUnknown, kHistoryEmpty,
+  kHistoryColumnTier, kHistoryColumnRow, kHistoryColumnFrom, kHistoryColumnTo, kHistoryColumnChunks,
+  kHistoryColumnSize, kHistoryColumnKept, kHistoryEverySample,
+  kHistorySound, kHistoryFaulty, kHistoryExportIncomplete,
+  kHistoryImported, kHistoryLeftOut, kHistoryImportLine, kHistoryImportStays,
+  kQueryEmpty, kQueryUnanswered, kQueryColumnTime, kQueryColumnValue,
+  kWantTime, kWantSelector, kWantOrder,
   kSimUnknownScenario, kSimUnreadable, kSimCannotRun, kCannotWrite,
   // gpusight selftest: names of checks, what they found, what to do
   kSelftestOk, kSelftestWarn, kSelftestFail, kSelftestSummary, kSelftestAllWell,

@@ -11,7 +11,9 @@
 #include "base/text.h"
 #include "cli/format.h"
 #include "cli/generate.h"
+#include "cli/history.h"
 #include "cli/metrics.h"
+#include "cli/query.h"
 #include "cli/selftest.h"
 #include "cli/sim.h"
 #include "cli/status.h"
@@ -113,6 +115,8 @@ int run_command(const Config& config, const Machine& machine, const Hooks& hooks
   if (config.help_wanted()) return run_help(config, machine, io);
   switch (config.command()) {
     case CommandId::kStatus: return run_status(config, machine, hooks, client, io);
+    case CommandId::kQuery: return run_query(config, machine, hooks, client, io);
+    case CommandId::kHistory: return run_history(config, machine, io);
     case CommandId::kMetrics: return run_metrics(config, machine, io);
     case CommandId::kSelftest:
       return run_selftest(

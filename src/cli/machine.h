@@ -29,6 +29,9 @@ struct Hooks {
   std::function<Result<model::SnapshotPtr>(Duration settle)> read_once;
   // Opens every source and tells how it went.
   std::function<std::vector<model::SourceStatus>()> probe_sources;
+  // What Prometheus's API answers to a request for `target` over the recorded history in a file
+  // that is there: the text of the body, whatever its status.
+  std::function<std::string(const std::string& target, const std::string& history)> answer_query;
   bool has_page = false;  // the web page is built in
 };
 

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "catalog/message.h"
+#include "cli/csv.h"
 #include "cli/format.h"
 #include "config/value.h"
 
@@ -108,18 +109,6 @@ std::optional<QueryColumn> find_column(std::string_view name) {
   column.label = name.substr(brace + 1, name.size() - brace - 2);
   if (column.label.empty()) return std::nullopt;
   return column;
-}
-
-std::string csv_field(const std::string& text) {
-  std::string safe = text;
-  // Names come from outside; a spreadsheet runs what begins like a formula.
-  if (!safe.empty() && std::string_view("=+-@\t").find(safe[0]) != std::string_view::npos) {
-    safe.insert(safe.begin(), '\'');
-  }
-  if (safe.find_first_of("\",\r\n") == std::string::npos) return safe;
-  std::string quoted = "\"";
-  for (const char c : safe) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace

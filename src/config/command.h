@@ -17,6 +17,8 @@ namespace gpusight::config {
 enum class CommandId : uint8_t {
   kStatus,
   kServe,
+  kQuery,
+  kHistory,
   kMetrics,
   kSelftest,
   kSim,

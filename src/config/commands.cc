@@ -21,6 +21,23 @@ constexpr Example kServeExamples[] = {
     {"gpusight serve --simulate if-no-gpu",
      {"the simulated machine where there is no GPU", "没有 GPU 时使用模拟机器"}},
 };
+constexpr Example kQueryExamples[] = {
+    {"gpusight query 'delta(gpu_memory_used_bytes[24h]) > 1073741824'",
+     {"whose memory grew by more than 1 GiB in a day", "一天内显存增长超过 1 GiB 的 GPU"}},
+    {"gpusight query 'avg_over_time(gpu_temperature_celsius[30m]) > 80'",
+     {"who was hotter than 80 °C over the last half hour", "最近半小时平均温度高于 80 °C 的 GPU"}},
+    {"gpusight query 'sum(gpu_power_watts)' --range 1h --step 1m --csv",
+     {"the power of all, minute by minute, for a spreadsheet", "逐分钟总功率，供电子表格使用"}},
+    {"gpusight query gpu_power_watts --at '03:12' --json",
+     {"a moment of the past, for a program", "过去某一时刻，供程序使用"}},
+};
+constexpr Example kHistoryExamples[] = {
+    {"gpusight history info", {"what is recorded, since when", "已记录的内容与起始时间"}},
+    {"gpusight history export --match 'gpu_power_watts' --start -24h --csv -o power.csv",
+     {"a day of power for a spreadsheet", "一天的功率数据，供电子表格使用"}},
+    {"gpusight history import old.om --state-dir /srv/copy",
+     {"takes over what was exported elsewhere", "导入在别处导出的历史"}},
+};
 constexpr Example kMetricsExamples[] = {
     {"gpusight metrics", {"every metric, its unit and meaning", "所有指标及其单位与含义"}},
     {"gpusight metrics --json", {"the same for a program", "同样内容，供程序使用"}},
@@ -65,6 +82,41 @@ constexpr CommandRow kCommands[] = {
              "采样所有 GPU，并在回环地址与本地套接字上提供页面、API 与 /metrics。SIGHUP "
              "重新读取配置（全部生效或全部不生效）；收到 SIGTERM 后三秒内退出。"},
         .examples = kServeExamples,
+    },
+    {
+        .id = CommandId::kQuery,
+        .name = "query",
+        .synopsis = "EXPRESSION",
+        .min_arguments = 1,
+        .max_arguments = 1,
+        .brief = {"asks the recorded history in PromQL", "用 PromQL 查询历史记录"},
+        .help = {"Evaluates a PromQL expression now, at --at, or with --start or --range over a "
+                 "span. Asks the daemon if one runs, else reads the state directory itself. "
+                 "Warnings go to standard error. Exit code 1 if the answer is empty, 2 if the "
+                 "expression is at fault.",
+                 "在当前时刻、--at 指定的时刻，或用 --start、--range 指定的时段内计算 PromQL "
+                 "表达式。若守护进程在运行则向其查询，否则自行读取状态目录。警告写到标准错误。"
+                 "结果为空时退出码为 1，表达式有误时为 2。"},
+        .examples = kQueryExamples,
+    },
+    {
+        .id = CommandId::kHistory,
+        .name = "history",
+        .synopsis = "info|check|export|import [FILE]",
+        .min_arguments = 1,
+        .max_arguments = 2,
+        .words = "info check export import",
+        .brief = {"the recorded history itself", "历史记录本身"},
+        .help = {"info tells what is recorded; check reads everything and names what is damaged "
+                 "(exit code 1); export writes the samples of matching series as OpenMetrics or "
+                 "CSV. All three work beside a running daemon. import takes OpenMetrics text with "
+                 "times from FILE (- is standard input) and needs the daemon stopped: of each "
+                 "series it fills hours in which nothing is recorded, and changes nothing that is.",
+                 "info 显示已记录的内容；check 读取全部内容并指出损坏之处（退出码 1）；export "
+                 "以 OpenMetrics 或 CSV 输出匹配序列的样本。三者均可在守护进程运行时使用。import "
+                 "从 FILE（- 为标准输入）导入带时间的 OpenMetrics 文本，须先停止守护进程："
+                 "只填补各序列没有任何记录的小时，不改动已有记录。"},
+        .examples = kHistoryExamples,
     },
     {
         .id = CommandId::kMetrics,

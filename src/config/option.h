@@ -41,6 +41,14 @@ enum class OptionId : uint8_t {
   kHistoryMinutes,
   kHistoryHours,
   kHistorySize,
+  kHistoryFile,
+  kMatch,
+  kStart,
+  kEnd,
+  kAt,
+  kRange,
+  kStep,
+  kOutput,
   kSettle,
   kWatch,
   kJson,
@@ -98,6 +106,8 @@ struct OptionRow {
 // Commands that read devices, themselves or through the daemon.
 inline constexpr CommandSet kReaders =
     set_of(CommandId::kStatus) | set_of(CommandId::kServe) | set_of(CommandId::kSelftest);
+// Commands that read recorded history.
+inline constexpr CommandSet kHistorians = set_of(CommandId::kQuery) | set_of(CommandId::kHistory);
 
 inline constexpr OptionRow kOptions[] = {
     {
@@ -188,7 +198,7 @@ inline constexpr OptionRow kOptions[] = {
         .key = "state_dir",
         .type = OptionType::kPath,
         .value_name = "DIR",
-        .commands = set_of(CommandId::kServe) | set_of(CommandId::kSelftest),
+        .commands = set_of(CommandId::kServe) | set_of(CommandId::kSelftest) | kHistorians,
         .help = {"What the daemon remembers across restarts.", "守护进程跨重启保存状态的目录。"},
         .initial_help = {"/var/lib/gpusight as root or service, else $XDG_STATE_HOME/gpusight",
                          "root 或服务为 /var/lib/gpusight，否则为 $XDG_STATE_HOME/gpusight"},
@@ -201,7 +211,7 @@ inline constexpr OptionRow kOptions[] = {
         .key = "socket",
         .type = OptionType::kPath,
         .value_name = "PATH",
-        .commands = kReaders,
+        .commands = kReaders | set_of(CommandId::kQuery),
         .help = {"The daemon's local socket: where serve listens and the other commands ask.",
                  "守护进程的本地套接字：serve 在此监听，其他命令向其查询。"},
         .initial_help = {"/run/gpusight/gpusight.sock as root or service, else "
@@ -363,6 +373,103 @@ inline constexpr OptionRow kOptions[] = {
         .since = "0.1.0",
     },
     {
+        .id = OptionId::kHistoryFile,
+        .flag = "history-file",
+        .type = OptionType::kText,
+        .value_name = "NAME",
+        .initial = "history.db",
+        .commands = kHistorians,
+        .help = {"Which history of the state directory: a machine that was simulated or read "
+                 "through a library named by hand has one of its own.",
+                 "状态目录中的哪一份历史：模拟机器或手动指定驱动库的机器各有自己的一份。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kMatch,
+        .flag = "match",
+        .letter = 'm',
+        .type = OptionType::kText,
+        .value_name = "SELECTOR",
+        .commands = set_of(CommandId::kHistory),
+        .help = {"Only these series of export and import: a PromQL selector such as "
+                 "'gpu_power_watts' or '{uuid=\"GPU-…\"}'.",
+                 "只导出或导入这些序列：PromQL 选择器，如 'gpu_power_watts' 或 "
+                 "'{uuid=\"GPU-…\"}'。"},
+        .initial_help = {"every series", "所有序列"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kStart,
+        .flag = "start",
+        .type = OptionType::kText,
+        .value_name = "TIME",
+        .commands = kHistorians,
+        .help = {"The first moment: 2026-11-30T03:12:00Z, '2026-11-30 03:12' or 03:12 in local "
+                 "time, Unix seconds, now, or -1h for an hour ago.",
+                 "起始时刻：2026-11-30T03:12:00Z、本地时间 '2026-11-30 03:12' 或 03:12、Unix "
+                 "秒数、now，或 -1h 表示一小时前。"},
+        .initial_help = {"of export the first sample; of query --end less --range",
+                         "export 为首个样本；query 为 --end 减去 --range"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kEnd,
+        .flag = "end",
+        .type = OptionType::kText,
+        .value_name = "TIME",
+        .initial = "now",
+        .commands = kHistorians,
+        .help = {"The last moment, written as for --start.", "结束时刻，写法同 --start。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kAt,
+        .flag = "at",
+        .type = OptionType::kText,
+        .value_name = "TIME",
+        .initial = "now",
+        .commands = set_of(CommandId::kQuery),
+        .help = {"The moment of an instant query, written as for --start.",
+                 "瞬时查询的时刻，写法同 --start。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kRange,
+        .flag = "range",
+        .type = OptionType::kDuration,
+        .value_name = "DURATION",
+        .min = 1,
+        .max = 36500 * 86'400'000LL,
+        .commands = set_of(CommandId::kQuery),
+        .help = {"Ask over this long before --end instead of once.",
+                 "在 --end 之前的这段时间内查询，而不是查询一次。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kStep,
+        .flag = "step",
+        .type = OptionType::kDuration,
+        .value_name = "DURATION",
+        .min = 1,
+        .max = 36500 * 86'400'000LL,
+        .commands = set_of(CommandId::kQuery),
+        .help = {"How far apart the steps of a range are.", "范围查询的步长。"},
+        .initial_help = {"a 250th of the range, at least a second", "范围的 1/250，至少一秒"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kOutput,
+        .flag = "output",
+        .letter = 'o',
+        .type = OptionType::kPath,
+        .value_name = "FILE",
+        .commands = set_of(CommandId::kHistory),
+        .help = {"Where export writes; a file that is there is replaced once all is written.",
+                 "export 的输出文件；已有文件在全部写完后才被替换。"},
+        .initial_help = {"standard output", "标准输出"},
+        .since = "0.1.0",
+    },
+    {
         .id = OptionId::kSettle,
         .flag = "settle",
         .type = OptionType::kDuration,
@@ -402,7 +509,7 @@ inline constexpr OptionRow kOptions[] = {
         .initial = "false",
         .commands = set_of(CommandId::kStatus) | set_of(CommandId::kMetrics) |
                     set_of(CommandId::kSelftest) | set_of(CommandId::kSim) |
-                    set_of(CommandId::kVersion),
+                    set_of(CommandId::kVersion) | kHistorians,
         .help = {"JSON: numbers are numbers in SI units, what is absent is null with its reason.",
                  "输出 JSON：数值使用国际单位，缺失的值为 null 并附原因。"},
         .since = "0.1.0",
@@ -412,7 +519,7 @@ inline constexpr OptionRow kOptions[] = {
         .flag = "csv",
         .type = OptionType::kBool,
         .initial = "false",
-        .commands = set_of(CommandId::kStatus),
+        .commands = set_of(CommandId::kStatus) | kHistorians,
         .help = {"CSV with a header row; what is absent is an empty field.",
                  "输出带标题行的 CSV；缺失的值为空字段。"},
         .since = "0.1.0",

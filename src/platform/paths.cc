@@ -59,6 +59,8 @@ Paths default_paths(const Environment& environment, uint32_t uid) {
   Paths paths;
   paths.state_dir = choose(folder(environment, "STATE_DIRECTORY"), is_root, kMachineState,
                            user_folder(environment, "XDG_STATE_HOME", "/.local/state"));
+  if (!paths.state_dir.empty()) paths.state_dirs.push_back(paths.state_dir);
+  if (paths.state_dir != kMachineState) paths.state_dirs.emplace_back(kMachineState);
   // Without a runtime folder the state folder is the next place that is ours alone; a shared one
   // such as /tmp would let others put a socket there before us.
   const std::string own_run = user_folder(environment, "XDG_RUNTIME_DIR", "");

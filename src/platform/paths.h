@@ -22,6 +22,8 @@ struct Paths {
   std::vector<std::string> daemon_sockets;
   // Empty when there is no place: nothing is remembered across restarts.
   std::string state_dir;
+  // Where they look for recorded history, in the same order.
+  std::vector<std::string> state_dirs;
   // The first that exists is the configuration.
   std::vector<std::string> config_files;
 };

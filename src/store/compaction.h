@@ -11,6 +11,11 @@
 
 namespace gpusight::store {
 
+// Rows of a merged chunk at most: four hours of seconds. More pack hardly better, and all columns
+// of a group are in memory at once.
+inline constexpr size_t kMergedRows = 16384;
+static_assert(kMergedRows <= kMaxChunkRows);
+
 struct Compactor {
   Db& db;
   ChunkLoader& loader;

@@ -1,7 +1,6 @@
 #include "store/history.h"
 
 #include <pthread.h>
-#include <sys/stat.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -20,11 +19,6 @@ namespace gpusight::store {
 namespace {
 
 using Item = std::variant<model::SnapshotPtr, model::Event>;
-
-uint64_t file_bytes(const std::string& path) {
-  struct stat file {};
-  return ::stat(path.c_str(), &file) == 0 ? static_cast<uint64_t>(file.st_size) : 0;
-}
 
 }  // namespace
 
@@ -174,21 +168,18 @@ const model::Queryable& History::queryable() const { return shared_->reader; }
 uint64_t History::last_event_id() const { return shared_->last_event_id; }
 
 HistoryStats History::stats() const {
-  HistoryStats stats;
+  HistoryStats stats = stats_of_file(options_.lock->directory() + "/" + options_.file);
   {
     MutexLock lock(shared_->mutex);
-    stats = shared_->stats;
+    const HistoryStats& written = shared_->stats;
+    stats.recording = written.recording;
+    stats.committed_until_ms = written.committed_until_ms;
+    stats.refused_series = written.refused_series;
+    stats.dropped_samples = written.dropped_samples;
     stats.dropped_ticks = shared_->dropped_ticks;
-    stats.dropped_events += shared_->dropped_events;
+    stats.dropped_events = written.dropped_events + shared_->dropped_events;
   }
-  stats.path = options_.lock->directory() + "/" + options_.file;
   stats.damaged_reads = shared_->reader.damaged();
-  stats.bytes = file_bytes(stats.path) + file_bytes(stats.path + "-wal");
-  for (const TierRow& tier : kTiers) {
-    auto& of_tier = stats.tiers[static_cast<size_t>(tier.tier)];
-    of_tier.name = tier.name;
-    of_tier.resolution_ms = tier.resolution_ms;
-  }
   if (const auto session = shared_->readers->take(); session.ok()) {
     // Where the file cannot be read the figures stay 0, and recording says more.
     const Status counted = count_tables((*session)->db(), stats);

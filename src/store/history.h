@@ -108,6 +108,7 @@ class History {
   Result<HistoryCheck> check() const;
   // Raw samples of the matching series with start < time <= end, series by series in label order
   // and in time order, with the reasons of absent ones. Ends early when `visit` returns false.
+  // Damaged chunks are left out; kCorrupt says so once all others were visited.
   using Visit = std::function<bool(const model::Labels&, std::span<const RecordedSample>)>;
   Status for_each_sample(std::span<const model::Matcher> matchers, int64_t start_ms, int64_t end_ms,
                          const Visit& visit) const;

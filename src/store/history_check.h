@@ -11,9 +11,12 @@
 
 namespace gpusight::store {
 
+// Path, size and the names of the tiers; the rest is 0.
+HistoryStats stats_of_file(const std::string& path);
 // Fills in what the tables tell.
 Status count_tables(Db& db, HistoryStats& stats);
 Result<HistoryCheck> check_history(ReadSession& session);
+// As History::for_each_sample().
 Status visit_samples(ReadSession& session, std::span<const model::Matcher> matchers, Window window,
                      const History::Visit& visit);
 

@@ -121,7 +121,7 @@ bool is_nothing_yet(const Status& status) { return status.code() == Code::kNotFo
 // The stored series that have something in [start, end], by chunks.
 Status visit_stored(ReadSession& session, std::span<const Matcher> matchers, int64_t start_ms,
                     int64_t end_ms, const std::function<void(const Labels&)>& visit) {
-  const SeriesByLabels found = TRY(find_series(session, matchers));
+  const SeriesByLabels found = TRY(find_series(session.db(), matchers));
   std::map<int64_t, std::set<uint32_t>> missing;  // by group
   for (const auto& [labels, stored] : found) {
     for (const StoredSeries& series : stored) missing[series.group].insert(series.id);
@@ -162,7 +162,7 @@ Result<std::unique_ptr<model::SeriesSet>> HistoryReader::select(std::span<const 
     return std::unique_ptr<model::SeriesSet>(std::make_unique<NoSeries>());
   }
   const int64_t committed_ms = (*session)->committed_until_ms().value_or(kBeginning);
-  SeriesByLabels stored = TRY(find_series(**session, matchers));
+  SeriesByLabels stored = TRY(find_series((*session)->db(), matchers));
   const Tier tier = choose_tier(TRY(reach_of(**session)), hints);
   std::unique_ptr<model::SeriesSet> head;
   if (head_ != nullptr && hints.end_ms > committed_ms) {

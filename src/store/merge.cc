@@ -9,11 +9,6 @@
 namespace gpusight::store {
 namespace {
 
-// Four hours of seconds. More rows pack hardly better, and all columns of a group are in memory at
-// once.
-constexpr size_t kRowsPerChunk = 16384;
-static_assert(kRowsPerChunk <= kMaxChunkRows);
-
 struct Work {
   Tier tier{};
   int64_t level = 0;  // of the chunks to merge, or finer
@@ -147,7 +142,7 @@ Status merge(const Compactor& compactor, const Work& work) {
       continue;
     }
     TRY(read);
-    if (merged.rows() + times_ms.size() > kRowsPerChunk) TRY(merged.write(compactor, work));
+    if (merged.rows() + times_ms.size() > kMergedRows) TRY(merged.write(compactor, work));
     merged.append(times_ms, compactor.loader, columns);
     compactor.loader.close();
     TRY(erase_chunk(compactor.db, chunk.id));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
@@ -54,6 +55,13 @@ Status check_version(Db& db) {
   return {};
 }
 
+Result<std::unique_ptr<Db>> open_to_read(const std::string& path, Db::Mode mode) {
+  std::unique_ptr<Db> db = TRY(Db::open(path, mode));
+  TRY(check_version(*db));
+  TRY(db->run("PRAGMA cache_size=-1024"));
+  return db;
+}
+
 Status make_tables(Db& db) {
   Transaction transaction = TRY(Transaction::begin(db, Transaction::Kind::kWrite));
   TRY(db.run(kTables));
@@ -78,10 +86,14 @@ Result<std::unique_ptr<Db>> open_to_write(const std::string& path) {
 }
 
 Result<std::unique_ptr<Db>> open_to_read(const std::string& path) {
-  std::unique_ptr<Db> db = TRY(Db::open(path, Db::Mode::kRead));
-  TRY(check_version(*db));
-  TRY(db->run("PRAGMA cache_size=-1024"));
-  return db;
+  Result<std::unique_ptr<Db>> db = open_to_read(path, Db::Mode::kRead);
+  // Readers of a database with a -wal keep a -shm beside it. Where they may not make one, and there
+  // is no -wal, nobody has it open.
+  const bool may_be_unchanging =
+      db.status().code() == Code::kNotFound || db.status().code() == Code::kPermissionDenied;
+  if (db.ok() || !may_be_unchanging) return db;
+  if (::access(path.c_str(), R_OK) != 0 || ::access((path + "-wal").c_str(), F_OK) == 0) return db;
+  return open_to_read(path, Db::Mode::kReadUnchanging);
 }
 
 }  // namespace gpusight::store

@@ -20,7 +20,8 @@ inline constexpr int64_t kApplicationId = 0x47505348;
 // is damaged or another program's.
 Result<std::unique_ptr<Db>> open_to_write(const std::string& path);
 
-// A connection that never writes. kNotFound when there is no file.
+// A connection that never writes. kNotFound when there is no file. Where the directory cannot be
+// written and nobody has the file open, it is read as one that nobody changes.
 Result<std::unique_ptr<Db>> open_to_read(const std::string& path);
 
 }  // namespace gpusight::store

@@ -27,6 +27,19 @@ Code code_of(int primary) {
   }
 }
 
+// What would end the path of a URI, or begin an escape in it, is escaped.
+std::string unchanging_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Stmt::Stmt(Stmt&& other) noexcept
@@ -97,16 +110,21 @@ std::span<const uint8_t> Stmt::bytes(int column) const {
 
 Result<std::unique_ptr<Db>> Db::open(const std::string& path, Mode mode) {
   sqlite3* handle = nullptr;
-  const int access =
-      mode == Mode::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-  const int opened = sqlite3_open_v2(path.c_str(), &handle,
-                                     access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const bool writes = mode == Mode::kCreate;
+  int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  std::string name = path;
+  if (mode == Mode::kReadUnchanging) {
+    name = unchanging_uri(path);
+    flags |= SQLITE_OPEN_URI;
+  }
+  const int opened = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Db> db(new Db(handle, path));
   if (opened != SQLITE_OK) return db->failure("opening");
   sqlite3_busy_timeout(handle, kBusyPatienceMs);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  if (mode == Mode::kRead) {
+  if (!writes) {
     // Two that checkpoint at once can damage the file (sqlite.org/wal.html, "the WAL-reset bug"):
     // the one that writes is the one that checkpoints.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);

@@ -61,6 +61,8 @@ class Db {
   enum class Mode : uint8_t {
     kCreate,  // reads and writes, makes the file
     kRead,    // never writes, never checkpoints
+    // The same of a file that nobody changes: needs no -wal and no -shm, which are not looked at.
+    kReadUnchanging,
   };
   static Result<std::unique_ptr<Db>> open(const std::string& path, Mode mode);
   ~Db();

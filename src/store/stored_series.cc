@@ -20,7 +20,7 @@ std::optional<std::string_view> wanted(std::span<const model::Matcher> matchers,
 
 }  // namespace
 
-Result<SeriesByLabels> find_series(ReadSession& session, std::span<const model::Matcher> matchers) {
+Result<SeriesByLabels> find_series(Db& db, std::span<const model::Matcher> matchers) {
   SeriesByLabels found;
   std::string sql =
       "SELECT s.id, s.group_id, s.metric, s.label, s.numerator, s.denominator,"
@@ -32,7 +32,7 @@ Result<SeriesByLabels> find_series(ReadSession& session, std::span<const model::
   if (name && only == nullptr) return found;
   if (name) sql += " AND s.metric = ?1";
   if (uuid) sql += " AND g.uuid = ?2";
-  Stmt rows = TRY(session.db().prepare(sql));
+  Stmt rows = TRY(db.prepare(sql));
   if (name) rows.bind(1, int64_t{only->wire});
   if (uuid) rows.bind(2, *uuid);
   while (TRY(rows.step())) {

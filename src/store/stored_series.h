@@ -1,6 +1,6 @@
 // The series that a database knows, and which of them a query wants.
 //
-// Plain values and functions over one ReadSession.
+// Plain values and functions over one connection.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "catalog/metric.h"
 #include "model/queryable.h"
 #include "store/chunk_codec.h"
-#include "store/read_session.h"
+#include "store/sqlite_db.h"
 
 namespace gpusight::store {
 
@@ -34,6 +34,6 @@ struct StoredSeries {
 using SeriesByLabels = std::map<model::Labels, std::vector<StoredSeries>>;
 
 // Metrics that this program does not know (a newer one wrote them) are left out.
-Result<SeriesByLabels> find_series(ReadSession& session, std::span<const model::Matcher> matchers);
+Result<SeriesByLabels> find_series(Db& db, std::span<const model::Matcher> matchers);
 
 }  // namespace gpusight::store

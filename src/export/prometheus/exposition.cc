@@ -25,6 +25,17 @@ void append_escaped(std::string& out, std::string_view text, bool with_quote) {
   }
 }
 
+// Seconds with three places.
+void append_seconds(std::string& out, int64_t time_ms) {
+  if (time_ms < 0) out += '-';
+  const uint64_t ms =
+      time_ms < 0 ? 0 - static_cast<uint64_t>(time_ms) : static_cast<uint64_t>(time_ms);
+  out += std::to_string(ms / 1000);
+  const std::string places = std::to_string(1000 + ms % 1000);
+  out += '.';
+  out.append(places, 1);
+}
+
 }  // namespace
 
 std::string_view content_type(Format format) {
@@ -68,6 +79,18 @@ void Exposition::family(std::string_view name, Kind kind, Unit unit, std::string
 void Exposition::end_sample(double number) {
   out_ += ' ';
   append_number(out_, number);
+  out_ += '\n';
+}
+
+void Exposition::end_sample(double number, int64_t time_ms) {
+  out_ += ' ';
+  append_number(out_, number);
+  out_ += ' ';
+  if (format_ == Format::kOpenMetrics100) {
+    append_seconds(out_, time_ms);
+  } else {
+    out_ += std::to_string(time_ms);
+  }
   out_ += '\n';
 }
 

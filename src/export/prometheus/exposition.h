@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "catalog/metric.h"
 
@@ -34,7 +35,11 @@ class Exposition {
   // Appends the name and gives the text, for labels in braces; end_sample() ends the line.
   std::string& begin_sample(std::string_view name) { return out_ += name; }
   void end_sample(double number);
+  // With the moment it was taken, in milliseconds since 1970.
+  void end_sample(double number, int64_t time_ms);
 
+  // What was written since the last take(): a long text goes out in pieces.
+  std::string take() { return std::exchange(out_, {}); }
   std::string finish();
 
  private:
