@@ -24,7 +24,7 @@ using Socket = boost::asio::generic::stream_protocol::socket;
 using HttpRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 struct ConnectionLimits {
-  size_t target_bytes = 4096;
+  size_t target_bytes = 12 * 1024;  // a query may be asked by GET
   uint32_t header_bytes = 16 * 1024;
   uint64_t body_bytes = 64 * 1024;
   Duration request_time = std::chrono::seconds(10);  // for a whole request, from its first byte

@@ -30,8 +30,31 @@ void append_list(JsonWriter& json, std::string_view name, const std::vector<std:
   json.end_array();
 }
 
-void append_point(JsonWriter& json, const promql::Point& point) {
-  json.begin_array().raw(prom_time(point.time_ms)).string(prom_number(point.value)).end_array();
+char digit(uint64_t number) { return static_cast<char>('0' + number); }
+
+// [TIME,"VALUE"], a million of them in some answers.
+class PointWriter {
+ public:
+  explicit PointWriter(JsonWriter& json) : json_(json) {}
+  void append(const promql::Point& point) {
+    text_ = '[';
+    append_prom_time(text_, point.time_ms);
+    text_ += ",\"";
+    append_prom_number(text_, point.value);
+    text_ += "\"]";
+    json_.raw(text_);
+  }
+
+ private:
+  JsonWriter& json_;
+  std::string text_;
+};
+
+// The same with the value as text.
+void append_text_point(JsonWriter& json, int64_t time_ms, std::string_view value) {
+  std::string time;
+  append_prom_time(time, time_ms);
+  json.begin_array().raw(time).string(value).end_array();
 }
 
 class ResultWriter {
@@ -41,24 +64,24 @@ class ResultWriter {
   Status operator()(const promql::Scalar& scalar) const {
     begin("scalar");
     // Of which Prometheus writes every digit.
-    const auto& [time_ms, value] = scalar.point;
-    text_.data().begin_array().raw(prom_time(time_ms)).string(promql::go_fixed(value)).end_array();
+    append_text_point(text_.data(), scalar.point.time_ms, promql::go_fixed(scalar.point.value));
     return {};
   }
   Status operator()(const promql::String& string) const {
     begin("string");
-    text_.data().begin_array().raw(prom_time(string.time_ms)).string(string.value).end_array();
+    append_text_point(text_.data(), string.time_ms, string.value);
     return check();
   }
   Status operator()(const promql::Vector& vector) const {
     begin("vector");
     JsonWriter& json = text_.data().begin_array();
+    PointWriter points(json);
     for (const promql::Sample& sample : vector) {
       TRY(check());
       json.begin_object().key("metric");
       append_metric(json, sample.labels);
       json.key("value");
-      append_point(json, sample.point);
+      points.append(sample.point);
       json.end_object();
     }
     json.end_array();
@@ -67,13 +90,14 @@ class ResultWriter {
   Status operator()(const promql::Matrix& matrix) const {
     begin("matrix");
     JsonWriter& json = text_.data().begin_array();
+    PointWriter points(json);
     for (const promql::Series& series : matrix) {
       json.begin_object().key("metric");
       append_metric(json, series.labels);
       json.key("values").begin_array();
       for (const promql::Point& point : series.points) {
         TRY(check());
-        append_point(json, point);
+        points.append(point);
       }
       json.end_array().end_object();
     }
@@ -153,26 +177,33 @@ Status append_result(PromText& text, const promql::QueryResult& result, size_t m
   return std::visit(ResultWriter(text, max_bytes), result.value);
 }
 
-std::string prom_number(double number) {
-  // Beyond these Prometheus writes an exponent.
+void append_prom_number(std::string& out, double number) {
+  // Beyond these Prometheus writes an exponent …
   constexpr double kSmallest = 1e-6;
   constexpr double kLargest = 1e21;
+  // … and beyond this every digit of to_chars is not the fewest.
+  constexpr double kFirstInexact = 9007199254740992.0;
   const double size = std::abs(number);
-  if (!std::isfinite(number) || size == 0 || (size >= kSmallest && size < kLargest)) {
-    return promql::go_fixed(number);
+  const bool is_plain = size == 0 || (size >= kSmallest && size < kLargest);
+  if (!std::isfinite(number) || (is_plain && size >= kFirstInexact)) {
+    out += promql::go_fixed(number);
+    return;
   }
   char buffer[40];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::scientific);
-  return {buffer, end.ptr};
+  const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, number, format).ptr);
 }
 
-std::string prom_time(int64_t time_ms) {
+void append_prom_time(std::string& out, int64_t time_ms) {
+  if (time_ms < 0) out += '-';
   const auto size =
       time_ms < 0 ? 0 - static_cast<uint64_t>(time_ms) : static_cast<uint64_t>(time_ms);
-  const std::string_view sign = time_ms < 0 ? "-" : "";
-  if (size % 1000 == 0) return fmt::format("{}{}", sign, size / 1000);
-  return fmt::format("{}{}.{:03}", sign, size / 1000, size % 1000);
+  char buffer[24];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, size / 1000).ptr);
+  if (const uint64_t rest = size % 1000; rest != 0) {
+    const char places[] = {'.', digit(rest / 100), digit(rest / 10 % 10), digit(rest % 10)};
+    out.append(places, sizeof places);
+  }
 }
 
 }  // namespace gpusight::serve

@@ -61,8 +61,8 @@ void append_metric(JsonWriter& json, const model::Labels& labels);
 Status append_result(PromText& text, const promql::QueryResult& result, size_t max_bytes);
 
 // "1.5", "1e+21", "NaN", "+Inf": a sample's value, without its quotes. (A scalar has no exponent.)
-std::string prom_number(double number);
-// Seconds with at most three places: 1435781451.781
-std::string prom_time(int64_t time_ms);
+void append_prom_number(std::string& out, double number);
+// Seconds with three places or none: 1435781451.781
+void append_prom_time(std::string& out, int64_t time_ms);
 
 }  // namespace gpusight::serve

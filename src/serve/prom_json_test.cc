@@ -22,6 +22,18 @@ std::string text_of(QueryResult result) {
   return text.finish();
 }
 
+std::string prom_number(double number) {
+  std::string text;
+  append_prom_number(text, number);
+  return text;
+}
+
+std::string prom_time(int64_t time_ms) {
+  std::string text;
+  append_prom_time(text, time_ms);
+  return text;
+}
+
 TEST(PromNumber, HasTheFewestDigitsAndAnExponentOnlyFarOut) {
   EXPECT_EQ(prom_number(0), "0");
   EXPECT_EQ(prom_number(-0.0), "-0");
@@ -29,6 +41,7 @@ TEST(PromNumber, HasTheFewestDigitsAndAnExponentOnlyFarOut) {
   EXPECT_EQ(prom_number(1e6), "1000000");
   EXPECT_EQ(prom_number(1e20), "100000000000000000000");
   EXPECT_EQ(prom_number(123456789012345678), "123456789012345680");
+  EXPECT_EQ(prom_number(-9007199254740993), "-9007199254740992");
   EXPECT_EQ(prom_number(1e21), "1e+21");
   EXPECT_EQ(prom_number(-1.5e300), "-1.5e+300");
   EXPECT_EQ(prom_number(0.000001), "0.000001");

@@ -155,7 +155,7 @@ TEST_F(ServerTest, MalformedRequestsAreRefusedAndClosed) {
   EXPECT_EQ(status_of("GET /\r\n\r\n"), 400);
   EXPECT_EQ(status_of("GET / HTTP/9.9\r\n\r\n"), 400);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost localhost\r\n\r\n"), 400);
-  EXPECT_EQ(status_of("GET /" + std::string(5000, 'a') + " HTTP/1.1\r\n\r\n"), 414);
+  EXPECT_EQ(status_of("GET /" + std::string(13'000, 'a') + " HTTP/1.1\r\n\r\n"), 414);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nX: " + std::string(20000, 'a') + "\r\n\r\n"), 431);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n"), 413);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na"), 400);

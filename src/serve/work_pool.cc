@@ -1,5 +1,6 @@
 #include "serve/work_pool.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +8,17 @@
 #include <algorithm>
 
 namespace gpusight::serve {
+namespace {
+
+// A large answer would otherwise stay with a program that is to be small.
+void give_back_memory() {
+#ifdef __GLIBC__
+  constexpr size_t kWorthIt = 8 << 20;
+  if (::mallinfo2().fordblks > kWorthIt) ::malloc_trim(0);
+#endif
+}
+
+}  // namespace
 
 WorkPool::WorkPool(Options options) : options_(options), running_(options.threads) {
   for (size_t i = 0; i < options.threads; ++i) {
@@ -80,6 +92,7 @@ void WorkPool::work(size_t thread) {
   while (next(thread, entry)) {
     if (!entry.source.stop_requested()) entry.job(entry.source.get_token());
     entry.job = {};  // what it holds goes before the thread counts as idle
+    give_back_memory();
   }
 }
 
