@@ -16,7 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(target->parameters.size() <= serve::kMaxParameters, "too many parameters");
     for (const auto& [name, value] : target->parameters) {
       CHECK(is_valid_utf8(name) && is_valid_utf8(value), "a parameter that is no text");
-      CHECK(name.find('\0') == name.npos && value.find('\n') == value.npos, "a control character");
+      constexpr std::string_view kInNames("\0\t\n\r", 4);
+      constexpr std::string_view kInValues("\0\x1b\x7f", 3);
+      CHECK(name.find_first_of(kInNames) == name.npos, "a control character in a name");
+      CHECK(value.find_first_of(kInValues) == value.npos, "a control character in a value");
     }
   }
   if (serve::is_local_host(text)) {

@@ -17,5 +17,9 @@ export default defineConfig({
     host: "127.0.0.1",
     proxy: { "/api": { target: process.env.GPUSIGHT_URL ?? "http://127.0.0.1:9781", ws: true } },
   },
-  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"], environment: "node" },
+  test: {
+    include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
+    environment: "node",
+    css: { include: [/theme\.css/] }, // a test reads it
+  },
 });

@@ -169,16 +169,20 @@ Answer repeated_blocks(const Call& call, unsigned scope, unsigned nth) {
 }
 
 // Count, state and speed of the links between the chips of one package.
-Answer chip_to_chip(const Call& call, unsigned, unsigned nth) {
-  constexpr unsigned kLinks = 10;
+constexpr unsigned kChipLinks = 10;
+
+// State and speed are those of the link that the scope names.
+Answer chip_to_chip(const Call& call, unsigned scope, unsigned nth) {
   constexpr unsigned kMegabytesPerSecond = 44712;
   if (call.board().c2c != C2c::kOn) return kNotSupported;
-  const unsigned facts[] = {kLinks, 1, kMegabytesPerSecond};
+  if (nth > 0 && scope >= kChipLinks) return kInvalid;
+  const unsigned facts[] = {kChipLinks, 1, kMegabytesPerSecond};
   return count_of(facts[nth]);
 }
 
-Answer chip_to_chip_errors(const Call& call, unsigned, unsigned) {
-  return call.board().c2c == C2c::kOn ? count_of(0) : kNotSupported;
+Answer chip_to_chip_errors(const Call& call, unsigned scope, unsigned) {
+  if (call.board().c2c != C2c::kOn) return kNotSupported;
+  return scope < kChipLinks ? count_of(0) : kInvalid;
 }
 
 using F = FieldName;

@@ -14,6 +14,7 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "serve/server.h"
+#include "store/head_restore.h"
 #include "store/history.h"
 #include "store/inventory.h"
 #include "store/state_lock.h"
@@ -148,6 +149,11 @@ class Daemon {
     if (auto events = history_->events({.limit = kRememberedEvents}); events.ok()) {
       machine_->events().restore(std::move(*events));
     }
+    const Clock& clock = machine_->clock();
+    const Status restored = store::restore_head(machine_->head(), *history_, clock.mono(),
+                                                clock.wall(), store::Head::Options{}.span);
+    // Recording has the same trouble and says more; charts begin empty.
+    if (!restored.ok()) log::info("the last minutes are not shown: {}", restored.message());
     machine_->record(*history_);
   }
 

@@ -57,5 +57,17 @@ TEST(EventKinds, KnowTheirCountersAndXidNames) {
   EXPECT_EQ(xid_name(176), "pcie correctable error fault");
 }
 
+// FAULT-059
+TEST(EventKinds, AnXidOfAProgramsOwnMakingIsNoFaultOfTheDevice) {
+  for (const uint64_t harmless : {13, 31, 43, 45, 94}) {
+    EXPECT_EQ(xid_severity(harmless), Severity::kWarning) << harmless;
+  }
+  for (const uint64_t grave : {48, 62, 64, 74, 79, 95, 119, 140}) {
+    EXPECT_EQ(xid_severity(grave), Severity::kError) << grave;
+  }
+  EXPECT_EQ(xid_severity(15), Severity::kWarning);  // nobody knows it
+  EXPECT_EQ(xid_severity(999), Severity::kWarning);
+}
+
 }  // namespace
 }  // namespace gpusight::catalog

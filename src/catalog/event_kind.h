@@ -54,5 +54,8 @@ std::string_view severity_name(Severity severity);
 
 // What NVIDIA's driver calls an XID number (its own nverror.h); empty if the number is not known.
 std::string_view xid_name(uint64_t xid);
+// How grave an XID is for the device. One that a program brings on itself, or that the device has
+// already dealt with, is a warning; so is a number that nobody knows: unknown is not bad.
+Severity xid_severity(uint64_t xid);
 
 }  // namespace gpusight::catalog

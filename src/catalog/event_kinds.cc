@@ -188,6 +188,10 @@ constexpr Xid kXids[] = {
     {176, "pcie correctable error fault"},
 };
 
+// Graphics and memory faults of a program, channels that were stopped or cleaned up for one, rows
+// that were remapped, errors that were contained.
+constexpr uint64_t kHarmlessXids[] = {13, 31, 43, 45, 63, 69, 94, 174};
+
 }  // namespace
 
 std::span<const EventKindRow> event_kinds() { return kKinds; }
@@ -206,6 +210,11 @@ std::string_view severity_name(Severity severity) {
 std::string_view xid_name(uint64_t xid) {
   const auto row = std::ranges::lower_bound(kXids, xid, {}, &Xid::number);
   return row == std::end(kXids) || row->number != xid ? std::string_view() : row->name;
+}
+
+Severity xid_severity(uint64_t xid) {
+  const bool is_harmless = xid_name(xid).empty() || std::ranges::binary_search(kHarmlessXids, xid);
+  return is_harmless ? kWarning : kError;
 }
 
 }  // namespace gpusight::catalog

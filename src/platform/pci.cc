@@ -101,6 +101,17 @@ PciPower pci_power(const RootFs& root, const std::string& address) {
           .autosuspend_delay_ms = root.read_int(file_of(address, "power/autosuspend_delay_ms"))};
 }
 
+PciTimes pci_times(const RootFs& root, const std::string& address) {
+  constexpr int64_t kLongestMs = int64_t{100'000} * 86'400 * 1000;  // no machine runs so many days
+  const auto time_in = [&](std::string_view file) -> std::optional<Duration> {
+    const auto milliseconds = root.read_int(file_of(address, file));
+    if (!milliseconds || *milliseconds < 0 || *milliseconds > kLongestMs) return std::nullopt;
+    return std::chrono::milliseconds(*milliseconds);
+  };
+  return {.awake = time_in("power/runtime_active_time"),
+          .asleep = time_in("power/runtime_suspended_time")};
+}
+
 std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t function) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
 }

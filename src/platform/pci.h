@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "platform/root_fs.h"
 
 namespace gpusight::platform {
@@ -43,6 +44,13 @@ std::vector<PciDevice> display_devices(const RootFs& root,
 
 RuntimeStatus runtime_status(const RootFs& root, const std::string& address);
 PciPower pci_power(const RootFs& root, const std::string& address);
+
+// How long the kernel has kept a device awake and asleep; absent where it does not say.
+struct PciTimes {
+  std::optional<Duration> awake;
+  std::optional<Duration> asleep;
+};
+PciTimes pci_times(const RootFs& root, const std::string& address);
 
 // Asleep, on the way to sleep or on the way out of it: a touch would wake it or wait for it.
 constexpr bool is_asleep(RuntimeStatus status) {

@@ -17,8 +17,18 @@ void append_response(JsonWriter& w, std::string_view status, std::string_view de
   w.end_object();
 }
 
+// What stands in place of "{…}" in the path, then what the target may have.
 void append_parameters(JsonWriter& w, const Route& route) {
+  const size_t open = route.path.find('{');
+  const bool has_part = open != std::string_view::npos;
+  if (route.parameters.empty() && !has_part) return;
   w.key("parameters").begin_array();
+  if (has_part) {
+    w.begin_object().key("name");
+    w.string(route.path.substr(open + 1, route.path.find('}') - open - 1));
+    w.key("in").string("path").key("required").boolean(true);
+    w.key("schema").begin_object().key("type").string("string").end_object().end_object();
+  }
   for (const RouteParameter& parameter : route.parameters) {
     w.begin_object().key("name").string(parameter.name).key("in").string("query");
     w.key("required").boolean(false).key("description").string(parameter.description);
@@ -27,10 +37,41 @@ void append_parameters(JsonWriter& w, const Route& route) {
   w.end_array();
 }
 
-void append_route(JsonWriter& w, const Route& route) {
-  w.key(route.path).begin_object().key("get").begin_object();
-  w.key("summary").string(route.summary);
-  if (!route.parameters.empty()) append_parameters(w, route);
+// The same parameters as those of a form.
+void append_form(JsonWriter& w, const Route& route) {
+  w.key("requestBody").begin_object().key("content").begin_object();
+  w.key("application/x-www-form-urlencoded").begin_object().key("schema").begin_object();
+  w.key("type").string("object").key("properties").begin_object();
+  for (const RouteParameter& parameter : route.parameters) {
+    w.key(parameter.name).begin_object().key("type").string(parameter.type);
+    w.key("description").string(parameter.description).end_object();
+  }
+  w.end_object().end_object().end_object().end_object().end_object();
+}
+
+bool is_prometheus(const Route& route) { return route.path.starts_with("/api/v1/"); }
+
+void append_refusals(JsonWriter& w, const Route& route) {
+  if (route.handler == &Api::readyz) {
+    append_response(w, "503", "the first reading is awaited", route.content_type);
+  }
+  if (route.query == Route::Query::kStrict || !route.parameters.empty()) {
+    append_response(w, "400", "a parameter is wrong; the message names it", "application/json");
+  }
+  append_response(w, "421", "the Host is not this machine", "application/json");
+  if (!is_prometheus(route)) return;
+  append_response(w, "422", "the query cannot be answered, or a limit was reached",
+                  "application/json");
+  append_response(w, "503", "no time was left, or too many queries wait", "application/json");
+}
+
+void append_operation(JsonWriter& w, const Route& route, std::string_view method) {
+  w.key(method).begin_object().key("summary").string(route.summary);
+  if (method == "post") {
+    append_form(w, route);
+  } else {
+    append_parameters(w, route);
+  }
   w.key("responses").begin_object();
   if (route.handler == &Api::live) {
     append_response(w, "101", "the stream begins", "");
@@ -39,14 +80,15 @@ void append_route(JsonWriter& w, const Route& route) {
   } else {
     append_response(w, "200", route.summary, route.content_type);
   }
-  if (route.handler == &Api::readyz) {
-    append_response(w, "503", "the first reading is awaited", route.content_type);
-  }
-  if (route.query == Route::Query::kStrict || !route.parameters.empty()) {
-    append_response(w, "400", "a parameter is wrong; the message names it", "application/json");
-  }
-  append_response(w, "421", "the Host is not this machine", "application/json");
-  w.end_object().end_object().end_object();
+  append_refusals(w, route);
+  w.end_object().end_object();
+}
+
+void append_route(JsonWriter& w, const Route& route) {
+  w.key(route.path).begin_object();
+  append_operation(w, route, "get");
+  if (route.methods == Route::Methods::kGetAndPost) append_operation(w, route, "post");
+  w.end_object();
 }
 
 }  // namespace

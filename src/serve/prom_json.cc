@@ -40,7 +40,9 @@ class ResultWriter {
 
   Status operator()(const promql::Scalar& scalar) const {
     begin("scalar");
-    append_point(text_.data(), scalar.point);
+    // Of which Prometheus writes every digit.
+    const auto& [time_ms, value] = scalar.point;
+    text_.data().begin_array().raw(prom_time(time_ms)).string(promql::go_fixed(value)).end_array();
     return {};
   }
   Status operator()(const promql::String& string) const {

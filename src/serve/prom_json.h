@@ -60,7 +60,7 @@ void append_metric(JsonWriter& json, const model::Labels& labels);
 // max_bytes.
 Status append_result(PromText& text, const promql::QueryResult& result, size_t max_bytes);
 
-// "1.5", "1e+21", "NaN", "+Inf": a sample's value, without its quotes.
+// "1.5", "1e+21", "NaN", "+Inf": a sample's value, without its quotes. (A scalar has no exponent.)
 std::string prom_number(double number);
 // Seconds with at most three places: 1435781451.781
 std::string prom_time(int64_t time_ms);

@@ -99,11 +99,6 @@ std::optional<int64_t> parse_rfc3339(std::string_view text) {
   return since_1970.count();
 }
 
-bool selects_something(std::span<const model::Matcher> matchers) {
-  return std::ranges::any_of(matchers,
-                             [](const model::Matcher& matcher) { return !matcher.accepts(""); });
-}
-
 Result<std::vector<model::Matcher>> parse_selector(std::string_view text) {
   promql::ExprPtr expr = TRY(promql::parse(text));
   auto* selector = std::get_if<promql::VectorSelector>(&expr->node);
@@ -111,11 +106,8 @@ Result<std::vector<model::Matcher>> parse_selector(std::string_view text) {
     return shift.at != promql::TimeShift::At::kNone || shift.offset_ms != 0;
   };
   if (selector == nullptr || is_shifted(selector->shift)) {
-    return Status(Code::kInvalidArgument, fmt::format("match[] must be a series selector, got {}",
-                                                      promql::go_quoted(text)));
-  }
-  if (!selects_something(selector->matchers)) {
-    return Status(Code::kInvalidArgument, "match[] must contain at least one non-empty matcher");
+    return Status(Code::kInvalidArgument,
+                  fmt::format("a series selector is wanted, got {}", promql::go_quoted(text)));
   }
   return std::move(selector->matchers);
 }
@@ -187,7 +179,10 @@ Result<size_t> limit_parameter(const Parameters& parameters) {
 Result<MatcherSets> matcher_parameters(const Parameters& parameters) {
   MatcherSets sets;
   for (const auto& [name, value] : parameters) {
-    if (name == "match[]") sets.push_back(TRY(parse_selector(value)));
+    if (name != "match[]") continue;
+    auto matchers = parse_selector(value);
+    if (!matchers.ok()) return invalid_parameter(name, matchers.status().message());
+    sets.push_back(std::move(*matchers));
   }
   return sets;
 }

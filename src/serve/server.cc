@@ -77,6 +77,7 @@ class Server::Impl {
         registry_(*options_.clock),
         pool_(options_.query_threads) {
     limits_.request_time = options_.request_time;
+    limits_.answer_time = options_.answer_time;
     limits_.live_send_buffer = options_.live_send_buffer;
   }
 

@@ -56,6 +56,7 @@ class Server {
     const model::Queryable* history = nullptr;
     promql::QueryLimits query_limits = PromApi::Options{}.limits;
     WorkPool::Options query_threads;
+    Duration answer_time = std::chrono::seconds(125);  // then nobody waits for a query any more
 
     size_t max_connections = 256;  // by TCP, and as many by the Unix socket
     LiveLimits live;

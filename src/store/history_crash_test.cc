@@ -12,9 +12,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
+#include <fstream>
 #include <new>
 #include <random>
+#include <string>
 
 #include "store/history_test_util.h"
 #include "store/lossy_vfs.h"
@@ -98,14 +99,28 @@ void expect_every_second(const History& history, int64_t until_ms) {
   }
 }
 
-ptrdiff_t count_threads() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+bool has_history_thread() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(task.path() / "comm") >> name;
+    if (name == "history") return true;
+  }
+  return false;
 }
 
 // A thread that has said it is done still needs a moment to be gone, and a sanitizer does not let a
 // process fork that has one.
-void wait_until_threads_are(ptrdiff_t count) {
-  while (count_threads() > count) ::usleep(100);
+void wait_until_threads_are_gone() {
+  while (has_history_thread()) ::usleep(100);
+}
+
+// Or until the child has ended by itself.
+void wait_until_appended(const Progress& progress, int64_t time_ms, pid_t child) {
+  siginfo_t info{};
+  while (progress.appended_ms < time_ms && info.si_pid == 0) {
+    ::usleep(100);
+    ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  }
 }
 
 int crashes_wanted() {
@@ -117,14 +132,16 @@ TEST(HistoryCrash, KilledAtAnyInstantItLosesNoMoreThanTheLastCommitInterval) {
   const StateFolder folder;
   std::mt19937_64 random(20261130);
   int64_t until_ms = kStartMs;
-  const ptrdiff_t threads = count_threads();
   for (int crash = 0; crash < crashes_wanted(); ++crash) {
     const SharedProgress progress;
-    wait_until_threads_are(threads);
+    wait_until_threads_are_gone();
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) record(folder.path(), until_ms, *progress.operator->());
-    ::usleep(static_cast<useconds_t>(20'000 + random() % 150'000));
+    // By what it has done, so that a slow machine dies as far on as a quick one.
+    const auto ticks = static_cast<int64_t>(random() % 60);
+    wait_until_appended(*progress.operator->(), until_ms + ticks * 1000, child);
+    ::usleep(static_cast<useconds_t>(random() % 3000));
     ::kill(child, SIGKILL);
     int how = 0;
     ::waitpid(child, &how, 0);

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 SOURCE_DIR = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD_DIR = os.environ.get("GPUSIGHT_BUILD_DIR", os.path.join(SOURCE_DIR, "build", "release"))
@@ -41,6 +42,14 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def need(program):
+    """The path of a program of Debian's; the test is left out where it is not installed."""
+    path = shutil.which(program, path=CLEAN_ENVIRONMENT["PATH"])
+    if not path:
+        raise unittest.SkipTest(f"{program} is not installed")
+    return path
 
 
 def die_with_parent():
@@ -266,10 +275,10 @@ class Daemon:
     def connection(self, timeout=10.0):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def request(self, method, path, headers=None, connection=None, timeout=10.0):
+    def request(self, method, path, headers=None, connection=None, timeout=10.0, body=None):
         connection = connection or self.connection(timeout)
         try:
-            connection.request(method, path, headers=headers or {})
+            connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         finally:
@@ -277,6 +286,11 @@ class Daemon:
 
     def get(self, path, headers=None, timeout=10.0):
         return self.request("GET", path, headers, timeout=timeout)
+
+    def post(self, path, form, timeout=10.0):
+        """A form of (name, value) pairs."""
+        return self.request("POST", path, {"Content-Type": "application/x-www-form-urlencoded"},
+                            timeout=timeout, body=urllib.parse.urlencode(form))
 
     def get_local(self, path, headers=None):
         """The same API over the local socket, where the caller has a user."""

@@ -64,6 +64,22 @@ class History(Case):
         self.assertFalse(os.path.exists(self.files()[0] + "-wal"))  # before we open it ourselves
         self.assertGreater(self.committed(), 0)
 
+    def test_charts_open_with_what_an_earlier_run_recorded(self):
+        before = self.daemon("--history-commit", "1s", folder=self.folder)
+        wait_until(lambda: self.committed() > 0, 20, what="the first commit")
+        uuid = before.device()["uuid"]
+        before.stop()
+        until = self.committed()
+        after = self.daemon(folder=self.folder)
+        with after.live() as live:
+            groups = live.json()["head"]["groups"]
+        recorded = [time for group in groups if group["subject"] == uuid
+                    for time in group["times_ms"] if time <= until]
+        self.assertIn(until, recorded)
+        power = [series["values"] for group in groups if group["subject"] == uuid
+                 for series in group["series"] if series["metric"] == "gpu_power_watts"]
+        self.assertTrue(any(value for value in power[0][:len(set(recorded))]), power)
+
     def test_without_history_nothing_is_written(self):
         daemon = self.daemon("--no-history", folder=self.folder)
         self.assertEqual(daemon.stop()[0], 0)

@@ -7,26 +7,17 @@ installed.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import unittest
 import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from harness import Case, Daemon, die_with_parent, free_port, main, wait_until  # noqa: E402
+from harness import Case, Daemon, die_with_parent, free_port, main, need, wait_until  # noqa: E402
 
 DEVICES = 8
 OPENMETRICS = {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"}
-
-
-def need(program):
-    path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if not path:
-        raise unittest.SkipTest(f"{program} is not installed")
-    return path
 
 
 class Texts(Case):

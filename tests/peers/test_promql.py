@@ -9,7 +9,6 @@ prometheus is not installed.
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import unittest
@@ -20,7 +19,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
 import promql_queries  # noqa: E402
-from harness import BUILD_DIR, CLEAN_ENVIRONMENT, Case, die_with_parent, free_port, wait_until  # noqa: E402
+from harness import BUILD_DIR, CLEAN_ENVIRONMENT, Case, die_with_parent, free_port, need, wait_until  # noqa: E402
 
 ANSWERS = os.path.join(BUILD_DIR, "bin", "promql_answers")
 SEED = int(os.environ.get("GPUSIGHT_PROMQL_SEED", "20230222"))
@@ -29,13 +28,6 @@ TOLERANCE = 1e-9
 # Whole seconds that are no multiple of ten, away from the ends.
 INSTANT = promql_queries.START + 5407
 RANGE = (promql_queries.START + 3607, promql_queries.START + 5407, 60)
-
-
-def need(program):
-    path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if not path:
-        raise unittest.SkipTest(f"{program} is not installed")
-    return path
 
 
 def close(a, b):

@@ -247,6 +247,52 @@ TEST_F(NvmlShares, OlderDriversHaveTheShorterRows) {
   EXPECT_EQ(process(1001).decoder_utilization_ratio.number(), 0.06);
 }
 
+// FAULT-016
+TEST_F(NvmlShares, TheDevicesFigureIsNobodysShare) {
+  gpu().compute.push_back(
+      {.pid = 1003, .gpu_instance = kNotAMigInstance, .compute_instance = kNotAMigInstance});
+  gpu().utilization.gpu = 71;
+  open();
+  sample(300'000, 1001, 40);
+  sample(300'000, 1002, 20);
+  sample(300'000, 1003, 5);
+  fast();
+  double sum = 0;
+  for (const model::Process& each : *subject("GPU-0")->processes) {
+    ASSERT_TRUE(each.utilization_ratio.number());
+    EXPECT_LT(*each.utilization_ratio.number(), 0.71);
+    sum += *each.utilization_ratio.number();
+  }
+  EXPECT_NEAR(sum, 0.65, 1e-9);
+  EXPECT_LE(sum, *number(catalog::MetricId::kGpuUtilization));
+}
+
+// FAULT-017
+TEST_F(NvmlShares, WhatNoProcessExplainsIsAFigureOfItsOwn) {
+  constexpr catalog::MetricId kRest = catalog::MetricId::kGpuUnattributedUtilization;
+  gpu().utilization.gpu = 25;
+  open();
+  sample(300'000, 1001, 5);
+  sample(300'000, 1002, 1);
+  fast();
+  EXPECT_EQ(number(catalog::MetricId::kGpuUtilization), 0.25);
+  EXPECT_EQ(number(kRest), 0.19);
+  sample(200'000, 1001, 60);  // of another window than the device's: nothing is left, not less
+  tick();
+  EXPECT_EQ(number(kRest), 0);
+  gpu().compute.clear();
+  tick();
+  EXPECT_EQ(number(kRest), 0.25);
+  gpu().compute = {
+      {.pid = 1001, .gpu_instance = kNotAMigInstance, .compute_instance = kNotAMigInstance}};
+  fake_.forced["nvmlDeviceGetProcessesUtilizationInfo"] = Return::kNoPermission;
+  tick();
+  EXPECT_EQ(reason(kRest), Reason::kNoPermission);  // one that is not known makes the rest unknown
+  fake_.forced["nvmlDeviceGetComputeRunningProcesses_v3"] = Return::kUnknown;
+  tick();
+  EXPECT_EQ(reason(kRest), Reason::kDriverError);
+}
+
 TEST_F(NvmlShares, WhatCannotBeToldHasItsReason) {
   fake_.forced["nvmlDeviceGetProcessesUtilizationInfo"] = Return::kNoPermission;
   open();

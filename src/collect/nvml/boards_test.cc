@@ -200,6 +200,42 @@ TEST_F(NvmlBoard, ThatSharesTheHostsMemorySaysSo) {
   EXPECT_EQ(board.reason(kGpuMemoryReserved), Reason::kNotSupported);
 }
 
+TEST_F(NvmlBoard, WithLinksBetweenItsChipsTellsOfEach) {
+  SimulatedBoard board(scenario("gb10", "580.105.08"));
+  board.poll("slow");
+  EXPECT_EQ(fact(board, "c2c"), "on");
+  EXPECT_EQ(board.number(kGpuC2cState, "9"), 1);
+  EXPECT_EQ(board.number(kGpuC2cSpeed, "0"), 44712e6);
+  EXPECT_EQ(board.number(kGpuC2cReplays, "0"), 0);
+  EXPECT_EQ(board.number(kGpuC2cState, "10"), std::nullopt);
+}
+
+TEST_F(NvmlBoard, OfTheFifthNvlinkTellsOfErrorRatiosAndBlocks) {
+  SimulatedBoard board(scenario("b200-sxm-180gb", "580.105.08"));
+  board.poll("slow");
+  board.poll("slow");
+  EXPECT_EQ(board.number(kGpuNvlinkSymbolErrorRatio, "17"), 0);  // none was seen
+  EXPECT_TRUE(board.number(kGpuNvlinkFecBlocks, "0"));
+  EXPECT_TRUE(board.number(kGpuNvlinkFecBlocks, "15"));
+  EXPECT_EQ(board.number(kGpuNvlinkPacketErrors, "malformed"), 0);
+  EXPECT_EQ(board.number(kGpuFabricState), 3);
+  EXPECT_TRUE(board.number(kGpuFabricClique));
+  EXPECT_NE(fact(board, "fabric_cluster"), "-");
+  EXPECT_NE(fact(board, "pci_sub_device_id"), "-");
+}
+
+TEST_F(NvmlBoard, CountsBytesWithoutActivityCountersAndHasARateAllTheSame) {
+  SimulatedBoard board(scenario("l40s", "590.48.01"));
+  board.poll("fast");
+  board.poll("slow");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  board.poll("fast");
+  board.poll("slow");
+  EXPECT_EQ(board.number(kGpuPcieTransmitMean), std::nullopt);
+  EXPECT_TRUE(board.number(kGpuPcieTransmitRate));
+  EXPECT_TRUE(board.number(kGpuPcieReceiveRate));
+}
+
 INSTANTIATE_TEST_SUITE_P(Simulation, NvmlBoards, testing::ValuesIn(kBoards), [](const auto& info) {
   std::string name = info.param;
   std::erase(name, '-');

@@ -83,6 +83,9 @@ enum class Query : uint16_t {
   kGpmMetric,
   kLinkState,
   kLinkVersion,
+  kLinkErrors,
+  kClockById,
+  kViolation,
 };
 
 // What is known of a handle's abilities, kept between polls.

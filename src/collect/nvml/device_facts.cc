@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "collect/nvml/fabric_reading.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -44,6 +45,7 @@ constexpr Word kBrands[] = {{1, "quadro"},      {2, "tesla"},       {3, "nvs"},
                             {4, "grid"},        {5, "geforce"},     {6, "titan"},
                             {12, "quadro_rtx"}, {13, "nvidia_rtx"}, {14, "nvidia"}};
 constexpr Word kInforomObjects[] = {{0, "inforom_oem"}, {1, "inforom_ecc"}, {2, "inforom_power"}};
+constexpr Word kPeers[] = {{0, "direct"}, {1, "switch"}};
 constexpr Word kAddressing[] = {{0, "none"}, {1, "hmm"}, {2, "ats"}};
 
 // A number that is newer than the table stays a number.
@@ -100,16 +102,54 @@ void add_addressing(CallMeter& call, const NvmlApi& api, Handle handle, Collecto
   facts.add("addressing_mode", word_for(kAddressing, mode.value));
 }
 
+std::string hex(std::span<const uint8_t> bytes) {
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+template <size_t size>
+std::string text_in(const char (&buffer)[size]) {
+  return clean_text(std::string_view(buffer, ::strnlen(buffer, size)));
+}
+
+// The older form of the same bytes.
+void add_platform_v1(CallMeter& call, const NvmlApi& api, Handle handle, Collector& facts) {
+  PlatformInfoV1 info{.version = struct_version<PlatformInfoV1>(1)};
+  if (call(api.platform, handle, static_cast<void*>(&info)) != Return::kSuccess) return;
+  facts.add("rack_guid", hex(info.rack_guid));
+  facts.add("chassis_slot", std::to_string(info.slot));
+  facts.add("compute_slot", std::to_string(info.compute_slot));
+  facts.add("node", std::to_string(info.node));
+  facts.add("peer_type", word_for(kPeers, info.peer_type));
+}
+
 // Where the rack's boards say where they are.
 void add_platform(CallMeter& call, const NvmlApi& api, Handle handle, Collector& facts) {
   PlatformInfo info{.version = struct_version<PlatformInfo>(2)};
-  if (call(api.platform, handle, &info) != Return::kSuccess) return;
-  facts.add("chassis_serial",
-            clean_text(std::string_view(
-                info.chassis_serial, ::strnlen(info.chassis_serial, sizeof info.chassis_serial))));
+  const Return code = call(api.platform, handle, static_cast<void*>(&info));
+  if (code == Return::kArgumentVersionMismatch || code == Return::kInvalidArgument) {
+    return add_platform_v1(call, api, handle, facts);
+  }
+  if (code != Return::kSuccess) return;
+  facts.add("chassis_serial", text_in(info.chassis_serial));
   facts.add("chassis_slot", std::to_string(info.slot));
   facts.add("chassis_tray", std::to_string(info.tray));
   facts.add("chassis_host", std::to_string(info.host));
+  facts.add("peer_type", word_for(kPeers, info.peer_type));
+}
+
+// Whom it can reach; known only where the GPU is registered by now.
+void add_fabric(CallMeter& call, const NvmlApi& api, Handle handle, Collector& facts) {
+  const Fabric fabric = ask_fabric([&](unsigned form, void* info) {
+    if (form > 1) return call(api.fabric_v, handle, info);
+    return call(api.fabric_v1, handle, static_cast<FabricInfoV1*>(info));
+  });
+  facts.add("fabric_cluster", fabric.cluster);
+}
+
+void add_c2c(CallMeter& call, const NvmlApi& api, Handle handle, Collector& facts) {
+  C2cMode mode{};
+  if (call(api.c2c_mode, handle, &mode) != Return::kSuccess) return;
+  facts.add("c2c", mode.is_on != 0 ? "on" : "off");
 }
 
 // Parts that are known to have no memory of their own.
@@ -149,6 +189,11 @@ void read_device_facts(CallMeter& call, const NvmlApi& api, Gpu& gpu) {
   add_firmware(call, api, gpu.handle, facts);
   add_addressing(call, api, gpu.handle, facts);
   add_platform(call, api, gpu.handle, facts);
+  add_c2c(call, api, gpu.handle, facts);
+  add_fabric(call, api, gpu.handle, facts);
+  if (gpu.pci_subsystem_id != 0) {
+    facts.add("pci_sub_device_id", fmt::format("0x{:08X}", gpu.pci_subsystem_id));
+  }
   gpu.has_unified_memory = has_unified_memory(call, api, gpu);
   facts.add("memory_kind", gpu.has_unified_memory ? "unified" : "dedicated");
 }

@@ -45,6 +45,7 @@ void read_pci(CallMeter& call, const NvmlApi& api, Gpu& gpu) {
   if (call(api.pci_info, gpu.handle, &info) != Return::kSuccess) return;
   gpu.device.pci = platform::pci_address(info.domain, info.bus, info.device);
   gpu.pci_device_id = info.pci_device_id;
+  gpu.pci_subsystem_id = info.pci_subsystem_id;
 }
 
 // "NVIDIA A100-SXM4-40GB MIG 3g.20gb" → "3g.20gb"; "" if the name does not say.

@@ -23,7 +23,8 @@ struct Gpu {
   Handle handle = nullptr;
   model::Device device;
   std::optional<uint32_t> architecture;
-  uint32_t pci_device_id = 0;  // 0: not known
+  uint32_t pci_device_id = 0;     // 0: not known
+  uint32_t pci_subsystem_id = 0;  // likewise
   bool mig_enabled = false;
   bool has_unified_memory = false;  // the host's; the driver has no figures of it
   std::vector<MigDevice> instances;

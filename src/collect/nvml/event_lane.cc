@@ -87,7 +87,7 @@ model::Event xid_event(const std::string& uuid, int64_t code) {
   const std::string number = std::to_string(code);
   const std::string_view name = catalog::xid_name(static_cast<uint64_t>(code));
   return {.kind = EventKind::kXid,
-          .severity = catalog::event_kind(EventKind::kXid).severity,
+          .severity = catalog::xid_severity(static_cast<uint64_t>(code)),
           .uuid = uuid,
           .code = code,
           .fields = {{"xid", number}},

@@ -29,6 +29,22 @@ TEST_F(NvmlEvents, AnXidBecomesAnEventOfItsDeviceWithNumberAndName) {
   EXPECT_EQ(strange.fields[1], (std::pair<std::string, std::string>{"gpu_instance", "3"}));
 }
 
+// FAULT-059
+TEST_F(NvmlEvents, AProgramsOwnErrorIsNoFaultOfTheDeviceNorIsOneThatNobodyKnows) {
+  open();
+  fake_.events = {{gpu_handle(0), kEventXid, 31, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventXid, 79, kNotAMigInstance, kNotAMigInstance},
+                  {gpu_handle(0), kEventXid, 999, kNotAMigInstance, kNotAMigInstance}};
+  poll("nvml/events");
+  ASSERT_EQ(report_->events().size(), 3u);
+  EXPECT_EQ(report_->events()[0].severity, catalog::Severity::kWarning);
+  EXPECT_EQ(report_->events()[1].severity, catalog::Severity::kError);
+  EXPECT_EQ(report_->events()[2].severity, catalog::Severity::kWarning);
+  fast();  // and it still answers
+  EXPECT_EQ(subject("GPU-0")->state, model::DeviceState::kActive);
+  EXPECT_EQ(number(catalog::MetricId::kGpuUp), 1);
+}
+
 TEST_F(NvmlEvents, TheOldWaitServesWhereTheNewOneIsMissing) {
   fake_.missing = {"nvmlEventSetWait_v2"};
   open();

@@ -30,6 +30,7 @@ struct FakeGpu {
   std::string name = "NVIDIA H100 80GB HBM3";
   unsigned bus = 0x19;
   unsigned pci_device_id = 0x233010de;
+  unsigned pci_subsystem_id = 0x16c110de;
   unsigned architecture = 9;
   bool lost = false;
   Utilization utilization{.gpu = 50, .memory = 25};

@@ -92,6 +92,7 @@ Return pci_info(Handle handle, PciInfo* out) {
   return on_gpu("nvmlDeviceGetPciInfo_v3", handle, [&](FakeGpu& gpu) {
     out->bus = gpu.bus;
     out->pci_device_id = gpu.pci_device_id;
+    out->pci_subsystem_id = gpu.pci_subsystem_id;
     return Return::kSuccess;
   });
 }

@@ -81,6 +81,9 @@ Return fabric_v(Handle handle, void* out) {
     if (!known) return Return::kArgumentVersionMismatch;
     info->state = static_cast<uint8_t>(given->at(0));
     info->health_mask = static_cast<uint32_t>(given->at(1));
+    info->clique = 7;
+    std::memset(info->cluster, 0xAB, sizeof info->cluster);
+    if (info->version == 0x03000028) static_cast<FabricInfoV3*>(out)->health_summary = 3;
     return Return::kSuccess;
   });
 }
@@ -89,6 +92,35 @@ Return fabric_v1(Handle handle, FabricInfoV1* out) {
     const auto* given = numbers_of(gpu, "nvmlDeviceGetGpuFabricInfo");
     if (given == nullptr) return Return::kNotSupported;
     out->state = static_cast<uint8_t>(given->at(0));
+    return Return::kSuccess;
+  });
+}
+Return link_errors(Handle handle, unsigned link, LinkError error, unsigned long long* out) {
+  static constexpr char kName[] = "nvmlDeviceGetNvLinkErrorCounter";
+  return number_of<kName>(handle, link * 10 + static_cast<unsigned>(error), out);
+}
+Return clock_by_id(Handle handle, ClockType type, ClockId id, unsigned* out) {
+  static constexpr char kName[] = "nvmlDeviceGetClock";
+  return number_of<kName>(handle, static_cast<int>(id) * 10 + static_cast<int>(type), out);
+}
+Return violation(Handle handle, Policy policy, ViolationTime* out) {
+  static constexpr char kName[] = "nvmlDeviceGetViolationStatus";
+  return number_of<kName>(handle, policy, &out->held_ns);
+}
+// The number is the newest form that is known.
+Return platform(Handle handle, void* out) {
+  return on_gpu("nvmlDeviceGetPlatformInfo", handle, [&](FakeGpu& gpu) {
+    const auto* given = numbers_of(gpu, "nvmlDeviceGetPlatformInfo");
+    if (given == nullptr) return Return::kNotSupported;
+    auto* info = static_cast<PlatformInfoV1*>(out);
+    const bool known =
+        info->version == 0x0100002C || (info->version == 0x0200002C && given->at(0) == 2);
+    if (!known) return Return::kArgumentVersionMismatch;
+    std::memset(info->rack_guid, 'A', sizeof info->rack_guid);
+    info->slot = 3;
+    info->compute_slot = 4;
+    info->node = 5;
+    info->peer_type = 1;
     return Return::kSuccess;
   });
 }
@@ -126,6 +158,8 @@ Return fan_rpm(Handle handle, FanSpeedInfo* out) {
 constexpr char kRequested[] = "nvmlDeviceGetPowerManagementLimit";
 constexpr char kDefault[] = "nvmlDeviceGetPowerManagementDefaultLimit";
 constexpr char kRange[] = "nvmlDeviceGetPowerManagementLimitConstraints";
+constexpr char kC2c[] = "nvmlDeviceGetC2cModeInfoV";
+constexpr char kDeviceGeneration[] = "nvmlDeviceGetGpuMaxPcieLinkGeneration";
 constexpr char kAppClock[] = "nvmlDeviceGetApplicationsClock";
 constexpr char kAppDefault[] = "nvmlDeviceGetDefaultApplicationsClock";
 constexpr char kCustomer[] = "nvmlDeviceGetMaxCustomerBoostClock";
@@ -312,6 +346,12 @@ const std::map<std::string, void*>& fake::table_functions() {
       {"nvmlDeviceGetSramEccErrorStatus", address(sram_errors)},
       {kHistogram, address(filled<kHistogram, RowRemapHistogram, uint32_t, 0>)},
       {kRepair, address(filled<kRepair, RepairStatus, uint32_t, 1>)},
+      {"nvmlDeviceGetNvLinkErrorCounter", address(link_errors)},
+      {"nvmlDeviceGetClock", address(clock_by_id)},
+      {"nvmlDeviceGetViolationStatus", address(violation)},
+      {"nvmlDeviceGetPlatformInfo", address(platform)},
+      {kC2c, address(filled<kC2c, C2cMode, uint32_t, 0>)},
+      {kDeviceGeneration, address(numbers<kDeviceGeneration, unsigned>)},
       {"nvmlDeviceGetGpuFabricInfoV", address(fabric_v)},
       {"nvmlDeviceGetGpuFabricInfo", address(fabric_v1)},
       {kPersistence, address(numbers<kPersistence, unsigned>)},

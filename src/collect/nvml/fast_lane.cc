@@ -56,9 +56,10 @@ FastLane::FastLane(const LaneContext& context, SharedGpu& shared, const CallMete
       ring_reader_(*context.clock, shared.driver_clock,
                    std::max<Duration>(context.interval, kDrainEvery)),
       throttle_(shared.gpu.device, *shared.known),
+      watch_(shared.gpu.device.uuid),
       processes_(context_.root, shared.names),
       shares_(*context.clock, shared.driver_clock),
-      activity_(*context.api, parse_driver_version(shared.gpu.device.driver)),
+      activity_(*context.api, parse_driver_version(shared.gpu.device.driver), GpmPart::kUnits),
       turns_(turns()) {
   for (const MigDevice& mig : shared.gpu.instances) {
     instances_.push_back({&mig, {}, ProcessReader(context_.root, shared.names)});
@@ -137,6 +138,7 @@ void FastLane::read_gpu(Conversation& talk) {
   const Duration pause =
       context_.interval < kTurnEvery ? kTurnEvery - context_.interval / 2 : Duration{};
   turns_.take(talk, found, {.most_calls = allowed_calls_, .pause = pause});
+  watch_.look(found);
   found.finish(fast_metrics());
 }
 
@@ -168,7 +170,9 @@ void FastLane::read_fields(Conversation& talk, Gathering& found) {
   Reading energy;
   for (size_t i = 0; i < readings.size(); ++i) {
     switch (fields_.rows()[i].metric) {
-      case MetricId::kGpuMemoryTemperature: put_memory_temperature(found, readings[i]); break;
+      case MetricId::kGpuMemoryTemperature:
+        put_temperature(found, MetricId::kGpuMemoryTemperature, readings[i]);
+        break;
       case MetricId::kGpuPowerAverage: average = readings[i]; break;
       case MetricId::kGpuPowerInstant: instant = readings[i]; break;
       case MetricId::kGpuEnergy: energy = readings[i]; break;
@@ -208,9 +212,10 @@ void FastLane::put_power(Gathering& found, const Reading& average, const Reading
     meter_.reset();
   }
   const auto ring = take(rings_, Ring::kPower);
-  if (metered) {
+  // An energy counter that stands still, and a power of 0, are no reading of a board that answers.
+  if (metered && metered->watts > 0) {
     found.put(MetricId::kGpuPower, {Return::kSuccess, metered->watts}, {}, metered->window);
-  } else if (average.ok()) {
+  } else if (average.ok() && average.number > 0) {
     found.put(MetricId::kGpuPower, average, {}, kAverageWindow);
   } else if (ring) {
     found.put(MetricId::kGpuPower, {Return::kSuccess, ring->mean() / 1000}, {}, ring->window);
@@ -257,11 +262,31 @@ void FastLane::put_unified_memory(Gathering& found, const ProcessList& list) {
   found.put(MetricId::kGpuMemoryUsed, {Return::kSuccess, used});
 }
 
+// What no process explains: of others' programs that are not listed, of the screen, of the time in
+// which several ran at once and none was busy.
+void FastLane::put_unattributed(Gathering& found, const ProcessList& list) {
+  constexpr MetricId kMetric = MetricId::kGpuUnattributedUtilization;
+  const auto device = found.number(MetricId::kGpuUtilization);
+  if (!device) return;
+  const auto* processes = std::get_if<std::vector<model::Process>>(&list);
+  if (processes == nullptr) {
+    return found.keep(kMetric, model::Value::absent(std::get<Reason>(list)));
+  }
+  double explained = 0;
+  for (const model::Process& process : *processes) {
+    if (process.utilization_ratio.is_absent())
+      return found.keep(kMetric, process.utilization_ratio);
+    explained += *process.utilization_ratio.number();
+  }
+  found.put(kMetric, {Return::kSuccess, std::max(0.0, *device - explained)});
+}
+
 void FastLane::read_processes(Conversation& talk, Gathering& found) {
   ProcessList list = processes_.read(talk);
   auto* processes = std::get_if<std::vector<model::Process>>(&list);
   if (processes != nullptr && !shared_.gpu.mig_enabled) shares_.read(talk, *processes);
   if (shared_.gpu.has_unified_memory) put_unified_memory(found, list);
+  put_unattributed(found, list);
   put_processes(talk.report(), std::move(list));
   has_read_processes_ = true;
 }

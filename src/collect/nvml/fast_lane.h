@@ -12,6 +12,7 @@
 #include "collect/nvml/lane_parts.h"
 #include "collect/nvml/power_meter.h"
 #include "collect/nvml/process_shares.h"
+#include "collect/nvml/reading_watch.h"
 #include "collect/nvml/readings.h"
 #include "collect/nvml/throttle.h"
 #include "collect/nvml/turns.h"
@@ -52,6 +53,7 @@ class FastLane final : public Lane {
   void read_processes(Conversation& talk, Gathering& found);
   void read_processes_in_turns(PollFate& fate, Report& report);
   void put_unified_memory(Gathering& found, const ProcessList& list);
+  void put_unattributed(Gathering& found, const ProcessList& list);
   void put_processes(Report& report, ProcessList list);
   void read_instance_memory(Instance& instance, PollFate& fate, Report& report);
   void read_instance_processes(Instance& instance, PollFate& fate, Report& report);
@@ -71,6 +73,7 @@ class FastLane final : public Lane {
   RingSummaries rings_;
   PowerMeter meter_;
   ThrottleWatch throttle_;
+  ReadingWatch watch_;
   FanReader fans_;
   ProcessReader processes_;
   ProcessShareReader shares_;

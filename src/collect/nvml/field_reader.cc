@@ -1,6 +1,8 @@
 #include "collect/nvml/field_reader.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "collect/nvml/sample_rings.h"
 
@@ -11,6 +13,13 @@ constexpr uint32_t kLastOldEccField = 31;  // ids up to it carry 64 bits whateve
 
 // Ids lie below 512, scopes that matter below 64; "all links" is told apart by the last of them.
 uint32_t sub_key(const FieldRow& row) { return row.id | (row.scope & 0x3F) << 9; }
+
+// Not a number when there is more in it than mantissa and exponent.
+double error_ratio(double number) {
+  if (!(number >= 0 && number <= 0xFFF)) return std::numeric_limits<double>::quiet_NaN();
+  const auto packed = static_cast<unsigned>(number);
+  return (packed >> 8) * std::pow(10.0, -static_cast<double>(packed & 0xFF));
+}
 
 }  // namespace
 
@@ -25,6 +34,7 @@ Reading field_reading(const FieldValue& field, const FieldRow& row) {
   if (row.width == FieldWidth::k64Bits && !is_wide) return {Return::kNotSupported, 0};
   const double number =
       type == ValueType::kUint32 ? number_of(field.value.as_uint32) : as_double(type, field.value);
+  if (row.packing == FieldPacking::kErrorRatio) return {Return::kSuccess, error_ratio(number)};
   return {Return::kSuccess, number * row.unit};
 }
 
@@ -32,6 +42,24 @@ FieldReader::FieldReader(uint32_t batch, std::vector<FieldRow> rows,
                          const std::optional<DriverVersion>& driver)
     : batch_(batch), rows_(std::move(rows)) {
   std::erase_if(rows_, [&](const FieldRow& row) { return !row.ages.holds(driver); });
+  for (const FieldRow& row : rows_) {
+    const auto first = std::ranges::find_if(rows_, [&](const FieldRow& other) {
+      return other.metric == row.metric && other.label == row.label;
+    });
+    series_.push_back(static_cast<size_t>(first - rows_.begin()));
+  }
+  source_.resize(rows_.size());
+}
+
+bool FieldReader::is_another_counter(size_t row) const {
+  const std::optional<size_t>& source = source_[series_[row]];
+  return source && *source != row;
+}
+
+bool FieldReader::counts(catalog::MetricId metric, std::string_view label) const {
+  const auto first = std::ranges::find_if(
+      rows_, [&](const FieldRow& row) { return row.metric == metric && row.label == label; });
+  return first != rows_.end() && source_[static_cast<size_t>(first - rows_.begin())].has_value();
 }
 
 void FieldReader::read_some(Conversation& talk, std::span<const size_t> places, uint32_t part,
@@ -79,6 +107,9 @@ std::span<const Reading> FieldReader::read(Conversation& talk, DriverClock* cloc
 void FieldReader::read_into(Conversation& talk, Gathering& found, DriverClock* clock) {
   const std::span<const Reading> readings = read(talk, clock);
   for (size_t i = 0; i < rows_.size(); ++i) {
+    if (is_another_counter(i)) continue;
+    const bool is_counter = catalog::metric(rows_[i].metric).kind == catalog::Kind::kCounter;
+    if (is_counter && readings[i].ok()) source_[series_[i]] = i;
     found.put(rows_[i].metric, readings[i], rows_[i].label);
   }
 }

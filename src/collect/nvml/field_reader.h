@@ -4,6 +4,7 @@
 // Rows are constant data. A FieldReader belongs to one lane.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ enum class FieldWidth : uint8_t {
   k64Bits,  // a counter that would wrap within a tick if it had only 32
 };
 
+// How a number is packed.
+enum class FieldPacking : uint8_t {
+  kPlain,
+  kErrorRatio,  // four bits of mantissa above eight of a negative power of ten
+};
+
 struct FieldRow {
   uint32_t id;
   catalog::MetricId metric;
@@ -28,6 +35,7 @@ struct FieldRow {
   uint32_t scope = 0;    // which link, which part of the board
   DriverAges ages = {};  // where the number means this
   FieldWidth width = FieldWidth::kAny;
+  FieldPacking packing = FieldPacking::kPlain;
 };
 
 // The number in a field value, as the driver left it.
@@ -41,20 +49,26 @@ class FieldReader {
 
   // One reading for each of rows(), in their order. Valid until the next read.
   std::span<const Reading> read(Conversation& talk, DriverClock* clock = nullptr);
-  // The same, put where it belongs.
+  // The same, put where it belongs. Where several rows are ways to read one counter, the first that
+  // answers is the one for good: another's count would look like a reset.
   void read_into(Conversation& talk, Gathering& found, DriverClock* clock = nullptr);
 
   std::span<const FieldRow> rows() const { return rows_; }
+  // Whether a counter has its row, so that it must not be read in another way.
+  bool counts(catalog::MetricId metric, std::string_view label) const;
 
  private:
   // Some libraries walk a batch under one lock: that is kept short.
   static constexpr size_t kMostAtOnce = 128;
 
+  bool is_another_counter(size_t row) const;
   void read_some(Conversation& talk, std::span<const size_t> places, uint32_t part,
                  DriverClock* clock);
 
   uint32_t batch_;
   std::vector<FieldRow> rows_;
+  std::vector<size_t> series_;                 // of each row: the first row of the same series
+  std::vector<std::optional<size_t>> source_;  // of each series that is a counter: its row
   std::vector<Reading> readings_;
   std::vector<FieldValue> values_;
   std::vector<size_t> places_;

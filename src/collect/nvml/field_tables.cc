@@ -25,6 +25,10 @@ constexpr DriverAges kMemoryScope{.first = {545, 23, 6}};
 constexpr DriverAges kBeforeMove{{575, 51, 2}, {580, 82, 7}};
 constexpr DriverAges kAfterMove{.first = {580, 82, 7}};
 
+// These came to the branches apart.
+constexpr DriverAges kInactiveRemaps580{{580, 159, 3}, {590, 0, 0}};
+constexpr DriverAges kInactiveRemaps595{.first = {595, 71, 5}};
+
 // clang-format off
 constexpr FieldRow kFast[] = {
     {kFieldMemoryTemperature, kGpuMemoryTemperature},
@@ -88,6 +92,10 @@ constexpr FieldRow kSlow[] = {
     {29, kGpuRetiredPagesCorrected}, {30, kGpuRetiredPagesUncorrected}, {31, kGpuRetiredPagesPending},
     {142, kGpuRemappedRowsCorrected}, {143, kGpuRemappedRowsUncorrected},
     {144, kGpuRemappedRowsPending}, {145, kGpuRemappedRowsFailure},
+    {.id = 301, .metric = kGpuRemappedRowsInactive, .label = "corrected", .ages = kInactiveRemaps580},
+    {.id = 302, .metric = kGpuRemappedRowsInactive, .label = "uncorrected", .ages = kInactiveRemaps580},
+    {.id = 301, .metric = kGpuRemappedRowsInactive, .label = "corrected", .ages = kInactiveRemaps595},
+    {.id = 302, .metric = kGpuRemappedRowsInactive, .label = "uncorrected", .ages = kInactiveRemaps595},
     {230, kGpuRecoveryAction},
 };
 
@@ -99,6 +107,30 @@ constexpr FieldRow kOfALink[] = {
     {161, kGpuNvlinkReplays}, {162, kGpuNvlinkRecoveries}, {163, kGpuNvlinkCrcErrors},
     {213, kGpuNvlinkRecoveries}, {214, kGpuNvlinkFailedRecoveries},
     {208, kGpuNvlinkReceiveErrors}, {221, kGpuNvlinkSymbolErrors}, {219, kGpuNvlinkEffectiveErrors},
+    {.id = 222, .metric = kGpuNvlinkSymbolErrorRatio, .packing = FieldPacking::kErrorRatio},
+    {.id = 220, .metric = kGpuNvlinkEffectiveErrorRatio, .packing = FieldPacking::kErrorRatio},
+    {167, kGpuNvlinkPowerState},
+};
+
+// Of one link each, of which the sum is told: a label more, and the series would be too many.
+constexpr FieldRow kSummed[] = {
+    {206, kGpuNvlinkPacketErrors, 1, "malformed"}, {207, kGpuNvlinkPacketErrors, 1, "overrun"},
+    {209, kGpuNvlinkPacketErrors, 1, "remote"}, {210, kGpuNvlinkPacketErrors, 1, "header"},
+    {211, kGpuNvlinkPacketErrors, 1, "integrity"}, {212, kGpuNvlinkPacketErrors, 1, "discarded"},
+    {235, kGpuNvlinkFecBlocks, 1, "0"}, {236, kGpuNvlinkFecBlocks, 1, "1"},
+    {237, kGpuNvlinkFecBlocks, 1, "2"}, {238, kGpuNvlinkFecBlocks, 1, "3"},
+    {239, kGpuNvlinkFecBlocks, 1, "4"}, {240, kGpuNvlinkFecBlocks, 1, "5"},
+    {241, kGpuNvlinkFecBlocks, 1, "6"}, {242, kGpuNvlinkFecBlocks, 1, "7"},
+    {243, kGpuNvlinkFecBlocks, 1, "8"}, {244, kGpuNvlinkFecBlocks, 1, "9"},
+    {245, kGpuNvlinkFecBlocks, 1, "10"}, {246, kGpuNvlinkFecBlocks, 1, "11"},
+    {247, kGpuNvlinkFecBlocks, 1, "12"}, {248, kGpuNvlinkFecBlocks, 1, "13"},
+    {249, kGpuNvlinkFecBlocks, 1, "14"}, {250, kGpuNvlinkFecBlocks, 1, "15"},
+};
+
+// Of a link between the chips of one package.
+constexpr FieldRow kOfAChipLink[] = {
+    {171, kGpuC2cState}, {172, kGpuC2cSpeed, kMega}, {231, kGpuC2cCrcErrors},
+    {232, kGpuC2cReplays}, {233, kGpuC2cRepeatedReplays}, {234, kGpuC2cPowerState},
 };
 
 // Before 520 a field belonged to a link itself: numbers of links 0 to 5, then of 6 to 11.
@@ -116,7 +148,21 @@ constexpr PerLink kByNumber[] = {
 // clang-format on
 constexpr unsigned kNumberedLinks = 12;
 
-// Labels of links, which rows point at.
+// The rows once for each link.
+std::vector<FieldRow> for_each_link(std::span<const FieldRow> rows, unsigned links) {
+  std::vector<FieldRow> all;
+  for (unsigned link = 0; link < std::min(links, kMostLinks); ++link) {
+    for (FieldRow row : rows) {
+      row.scope = link;
+      row.label = link_label(link);
+      all.push_back(row);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 std::string_view link_label(unsigned link) {
   static const std::array<std::string, kMostLinks> kLabels = [] {
     std::array<std::string, kMostLinks> labels;
@@ -126,8 +172,6 @@ std::string_view link_label(unsigned link) {
   return kLabels[link];
 }
 
-}  // namespace
-
 std::vector<FieldRow> fast_fields() { return {std::begin(kFast), std::end(kFast)}; }
 std::vector<FieldRow> slow_fields() { return {std::begin(kSlow), std::end(kSlow)}; }
 
@@ -136,15 +180,17 @@ unsigned link_count(const Reading& count) {
   return static_cast<unsigned>(std::min<double>(count.number, kMostLinks));
 }
 
+std::vector<FieldRow> pcie_byte_fields() {
+  std::vector<FieldRow> rows = fast_fields();
+  std::erase_if(rows, [](const FieldRow& row) {
+    return row.metric != kGpuPcieTransmit && row.metric != kGpuPcieReceive;
+  });
+  return rows;
+}
+
 std::vector<FieldRow> link_fields(unsigned links) {
-  std::vector<FieldRow> rows;
-  for (unsigned link = 0; link < std::min(links, kMostLinks); ++link) {
-    for (FieldRow row : kOfALink) {
-      row.scope = link;
-      row.label = link_label(link);
-      rows.push_back(row);
-    }
-    if (link >= kNumberedLinks) continue;
+  std::vector<FieldRow> rows = for_each_link(kOfALink, links);
+  for (unsigned link = 0; link < std::min(links, kNumberedLinks); ++link) {
     for (const PerLink& numbered : kByNumber) {
       rows.push_back({link < 6 ? numbered.first + link : numbered.seventh + link - 6,
                       numbered.metric, numbered.unit, link_label(link)});
@@ -152,5 +198,18 @@ std::vector<FieldRow> link_fields(unsigned links) {
   }
   return rows;
 }
+
+std::vector<FieldRow> link_sum_fields(unsigned links) {
+  std::vector<FieldRow> rows;
+  for (const FieldRow& summed : kSummed) {
+    for (unsigned link = 0; link < std::min(links, kMostLinks); ++link) {
+      rows.push_back(summed);
+      rows.back().scope = link;
+    }
+  }
+  return rows;
+}
+
+std::vector<FieldRow> c2c_fields(unsigned links) { return for_each_link(kOfAChipLink, links); }
 
 }  // namespace gpusight::collect::nvml

@@ -17,9 +17,14 @@ void put(Report& report, MetricId metric, const Reading& reading, Duration windo
 }
 
 bool Gathering::has(MetricId metric, std::string_view label) const {
-  return std::ranges::any_of(report_.samples(), [&](const model::Sample& sample) {
-    return sample.metric == metric && sample.label == label && !sample.value.is_absent();
+  return number(metric, label).has_value();
+}
+
+std::optional<double> Gathering::number(MetricId metric, std::string_view label) const {
+  const auto sample = std::ranges::find_if(report_.samples(), [&](const model::Sample& one) {
+    return one.metric == metric && one.label == label && !one.value.is_absent();
   });
+  return sample == report_.samples().end() ? std::nullopt : sample->value.number();
 }
 
 void Gathering::blame(MetricId metric, Reason reason) {

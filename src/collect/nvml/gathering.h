@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -39,6 +40,8 @@ class Gathering {
            Duration window = {});
   // Whether the report has a number of it.
   bool has(catalog::MetricId metric, std::string_view label = {}) const;
+  // The number that the report has of it.
+  std::optional<double> number(catalog::MetricId metric, std::string_view label = {}) const;
   // A reading of an earlier poll that still counts.
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
 

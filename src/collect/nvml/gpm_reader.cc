@@ -4,6 +4,8 @@
 #include <iterator>
 #include <vector>
 
+#include "collect/nvml/field_tables.h"
+
 namespace gpusight::collect::nvml {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr double kPerCent = 0.01;
 constexpr double kMebi = 1024.0 * 1024.0;
 constexpr DriverAges kSince560{.first = {560, 28, 3}};
 constexpr DriverAges kSince575{.first = {575, 51, 2}};
+constexpr DriverAges kSince610{.first = {610, 0, 0}};
 constexpr DriverAges kSince595{.first = {595, 45, 4}};
 
 struct GpmRow {
@@ -48,6 +51,27 @@ constexpr GpmRow kRows[] = {
 // clang-format on
 static_assert(std::size(kRows) <= kMostGpmMetrics);
 
+// Two of each link; those of links from the eighteenth on came later, with other numbers.
+std::span<const GpmRow> link_rows() {
+  static const std::vector<GpmRow> kLinkRows = [] {
+    std::vector<GpmRow> rows;
+    for (unsigned link = 0; link < kMostLinks; ++link) {
+      const bool is_late = link >= 18;
+      const uint32_t first = is_late ? 212 + 2 * (link - 18) : 62 + 2 * link;
+      const DriverAges ages = is_late ? kSince610 : DriverAges{};
+      rows.push_back({first, kGpuNvlinkLinkReceiveMean, kMebi, link_label(link), ages});
+      rows.push_back({first + 1, kGpuNvlinkLinkTransmitMean, kMebi, link_label(link), ages});
+    }
+    return rows;
+  }();
+  return kLinkRows;
+}
+static_assert(2 * kMostLinks <= kMostGpmMetrics);
+
+std::span<const GpmRow> rows_of(GpmPart part) {
+  return part == GpmPart::kUnits ? std::span<const GpmRow>(kRows) : link_rows();
+}
+
 constexpr MetricId kMetrics[] = {
     kGpuGraphicsActivity,   kGpuSmActivity,        kGpuSmOccupancy,        kGpuTensorActivity,
     kGpuTensorPipeActivity, kGpuDramActivity,      kGpuFp64Activity,       kGpuFp32Activity,
@@ -61,17 +85,21 @@ uint32_t sub_key(std::optional<uint32_t> gpu_instance, uint32_t metric) {
   return metric | (gpu_instance.value_or(127) & 127) << 9;
 }
 
-void say(Gathering& found, Return code) {
-  for (const MetricId metric : kMetrics) found.put(metric, {code, 0});
+constexpr MetricId kLinkMetrics[] = {kGpuNvlinkLinkReceiveMean, kGpuNvlinkLinkTransmitMean};
+
+void say(Gathering& found, GpmPart part, Return code) {
+  const auto metrics = part == GpmPart::kUnits ? std::span<const MetricId>(kMetrics)
+                                               : std::span<const MetricId>(kLinkMetrics);
+  for (const MetricId metric : metrics) found.put(metric, {code, 0});
 }
 
 }  // namespace
 
 std::span<const MetricId> gpm_metrics() { return kMetrics; }
 
-GpmReader::GpmReader(const NvmlApi& api, const std::optional<DriverVersion>& driver,
+GpmReader::GpmReader(const NvmlApi& api, const std::optional<DriverVersion>& driver, GpmPart part,
                      std::optional<uint32_t> gpu_instance)
-    : api_(api), driver_(driver), gpu_instance_(gpu_instance) {}
+    : api_(api), driver_(driver), part_(part), gpu_instance_(gpu_instance) {}
 
 GpmReader::~GpmReader() {
   for (GpmSample sample : samples_) {
@@ -107,17 +135,17 @@ void GpmReader::read(Conversation& gpu, Gathering& found) {
   const MonoTime now = gpu.report().now();
   Return code = prepare(gpu);
   if (code == Return::kSuccess && taken_at_ && now - *taken_at_ < kShortest) {
-    return say(found, Return::kNotReady);
+    return say(found, part_, Return::kNotReady);
   }
   if (code == Return::kSuccess) code = take_sample(gpu, samples_[1]);
   if (code != Return::kSuccess) {
     taken_at_.reset();  // what comes is not to be compared with what was before the failure
-    return say(found, code);
+    return say(found, part_, code);
   }
   if (taken_at_) {
     put_metrics(gpu, found, now - *taken_at_);
   } else {
-    say(found, Return::kNotReady);
+    say(found, part_, Return::kNotReady);
   }
   std::swap(samples_[0], samples_[1]);
   taken_at_ = now;
@@ -125,8 +153,8 @@ void GpmReader::read(Conversation& gpu, Gathering& found) {
 
 void GpmReader::put_metrics(Conversation& gpu, Gathering& found, Duration window) {
   GpmMetrics request{.version = 1, .count = 0, .earlier = samples_[0], .later = samples_[1]};
-  std::array<const GpmRow*, std::size(kRows)> asked{};
-  for (const GpmRow& row : kRows) {
+  std::array<const GpmRow*, kMostGpmMetrics> asked{};
+  for (const GpmRow& row : rows_of(part_)) {
     const bool is_known = row.ages.holds(driver_);
     if (!is_known || !gpu.is_worth_asking(Query::kGpmMetric, sub_key(gpu_instance_, row.id))) {
       continue;

@@ -15,14 +15,20 @@
 
 namespace gpusight::collect::nvml {
 
-// What it sets.
+// Which of the counters: they are read at different pace.
+enum class GpmPart : uint8_t {
+  kUnits,  // of the whole: processors, memory, engines, all links together
+  kLinks,  // of each NVLink
+};
+
+// What it sets of kUnits.
 std::span<const catalog::MetricId> gpm_metrics();
 
 class GpmReader {
  public:
   // Of a whole GPU, or of one of its GPU instances; the handle spoken to is the GPU's in both
   // cases.
-  GpmReader(const NvmlApi& api, const std::optional<DriverVersion>& driver,
+  GpmReader(const NvmlApi& api, const std::optional<DriverVersion>& driver, GpmPart part,
             std::optional<uint32_t> gpu_instance = std::nullopt);
   ~GpmReader();
   GpmReader(const GpmReader&) = delete;
@@ -40,6 +46,7 @@ class GpmReader {
 
   const NvmlApi& api_;
   std::optional<DriverVersion> driver_;
+  GpmPart part_;
   std::optional<uint32_t> gpu_instance_;
   std::array<GpmSample, 2> samples_{};  // the earlier and the one to come
   std::optional<MonoTime> taken_at_;    // of the earlier

@@ -9,6 +9,7 @@ using catalog::MetricId;
 // clang-format off
 constexpr MetricId kFast[] = {
     kGpuUp, kGpuAsleep, kGpuUtilization, kGpuMemoryUtilization, kGpuEncoderUtilization, kGpuDecoderUtilization, kGpuMemoryUsed, kGpuMemoryFree, kGpuMemoryReserved, kGpuMemoryTotal, kGpuTemperature, kGpuMemoryTemperature, kGpuTemperatureMargin, kGpuPower, kGpuPowerAverage, kGpuPowerInstant, kGpuModulePower, kGpuMemoryPower, kGpuEnergy, kGpuClock, kGpuFanSpeed, kGpuPcieTransmit, kGpuPcieReceive, kGpuPerformanceState, kGpuThrottle, kGpuProcesses,
+    kGpuUnattributedUtilization, kGpuReadingSuspect,
     kGpuGraphicsActivity, kGpuSmActivity, kGpuSmOccupancy, kGpuTensorActivity, kGpuTensorPipeActivity,
     kGpuDramActivity, kGpuFp64Activity, kGpuFp32Activity, kGpuFp16Activity, kGpuIntegerActivity,
     kGpuMediaActivity, kGpuPcieTransmitMean, kGpuPcieReceiveMean, kGpuNvlinkReceiveMean,
@@ -17,6 +18,11 @@ constexpr MetricId kFast[] = {
 constexpr MetricId kSlow[] = {
     kGpuJpegUtilization, kGpuOfaUtilization, kGpuEncoderSessions, kGpuEncoderFrameRate, kGpuEncoderLatency, kGpuFbcSessions, kGpuFbcFrameRate, kGpuFbcLatency, kGpuBar1Used, kGpuBar1Free, kGpuBar1Total, kGpuProtectedMemoryUsed, kGpuProtectedMemoryTotal, kGpuTemperatureThreshold, kGpuTemperatureMarginThreshold, kGpuPowerLimit, kGpuPowerLimitRequested, kGpuPowerLimitDefault, kGpuPowerLimitLowest, kGpuPowerLimitHighest, kGpuClockLimit, kGpuApplicationClock, kGpuApplicationClockDefault, kGpuClockCustomerLimit, kGpuFanRpm, kGpuPcieGeneration, kGpuPcieWidth, kGpuPcieGenerationLimit, kGpuPcieWidthLimit, kGpuPcieReplays, kGpuPcieReplayRollovers, kGpuPcieRecoveries, kGpuPcieErrors, kGpuPcieTransmitRate, kGpuPcieReceiveRate, kGpuNvlinkState, kGpuNvlinkVersion, kGpuNvlinkSpeed, kGpuNvlinkTransmit, kGpuNvlinkReceive, kGpuNvlinkReplays, kGpuNvlinkRecoveries, kGpuNvlinkFailedRecoveries, kGpuNvlinkCrcErrors, kGpuNvlinkCrcDataErrors, kGpuNvlinkEccErrors, kGpuNvlinkReceiveErrors, kGpuNvlinkSymbolErrors, kGpuNvlinkEffectiveErrors, kGpuFabricState, kGpuFabricFault, kGpuThrottleSeconds, kGpuViolationSeconds, kGpuEccMode, kGpuEccModePending, kGpuEccVolatileCorrected, kGpuEccVolatileUncorrected, kGpuEccAggregateCorrected, kGpuEccAggregateUncorrected, kGpuEccVolatileCorrectedAt, kGpuEccVolatileUncorrectedAt, kGpuEccAggregateCorrectedAt, kGpuEccAggregateUncorrectedAt, kGpuEccSramThreshold, kGpuRetiredPagesCorrected, kGpuRetiredPagesUncorrected, kGpuRetiredPagesPending, kGpuRemappedRowsCorrected, kGpuRemappedRowsUncorrected, kGpuRemappedRowsPending, kGpuRemappedRowsFailure, kGpuRowRemapBanks, kGpuRecoveryAction, kGpuRepairPending, kGpuMigMode, kGpuMigModePending, kGpuPersistenceMode, kGpuComputeMode, kGpuDisplayMode, kGpuDisplayActive, kGpuAccountingMode, kGpuVirtualizationMode, kGpuVirtualInstances,
     kGpuConfidential, kGpuPowerSource,
+    kGpuPcieGenerationDeviceLimit, kGpuNvlinkLinkTransmitMean, kGpuNvlinkLinkReceiveMean,
+    kGpuNvlinkPowerState, kGpuNvlinkSymbolErrorRatio, kGpuNvlinkEffectiveErrorRatio,
+    kGpuNvlinkFecBlocks, kGpuNvlinkPacketErrors, kGpuC2cState, kGpuC2cSpeed, kGpuC2cPowerState,
+    kGpuC2cCrcErrors, kGpuC2cReplays, kGpuC2cRepeatedReplays, kGpuFabricClique, kGpuFabricHealth,
+    kGpuRemappedRowsInactive, kGpuAwakeSeconds, kGpuAsleepSeconds,
 };
 // clang-format on
 // Power, energy, temperature, fans and clocks belong to the board as a whole.

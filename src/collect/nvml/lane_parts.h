@@ -30,12 +30,16 @@ struct SharedGpu {
   KnownDevices* known = nullptr;
 };
 
+// Whose the kernel's files below the root are: those of a simulated device are another machine's.
+enum class KernelFiles : uint8_t { kOfTheseDevices, kOfOthers };
+
 // What a lane is made from.
 struct LaneContext {
   const NvmlApi* api = nullptr;
   const Clock* clock = nullptr;
   platform::RootFs root;
   Duration interval{};
+  KernelFiles kernel_files = KernelFiles::kOfTheseDevices;
   std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
 };
 

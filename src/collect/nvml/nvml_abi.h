@@ -377,7 +377,7 @@ struct GpmMetric {
 static_assert(sizeof(GpmMetric) == 40 && offsetof(GpmMetric, value) == 8);
 
 // Only the first `count` entries are looked at: the array in the headers has grown twice.
-inline constexpr size_t kMostGpmMetrics = 64;
+inline constexpr size_t kMostGpmMetrics = 80;
 struct GpmMetrics {
   uint32_t version;  // plainly 1
   uint32_t count;
@@ -406,6 +406,31 @@ struct PlatformInfo {
 static_assert(sizeof(PlatformInfo) == 44 && offsetof(PlatformInfo, slot) == 36);
 static_assert(struct_version<PlatformInfo>(2) == 0x0200002C);
 
+// The same bytes, by drivers that do not know the second form.
+struct PlatformInfoV1 {
+  uint32_t version;
+  uint8_t ib_guid[16];
+  uint8_t rack_guid[16];
+  uint8_t slot;
+  uint8_t compute_slot;
+  uint8_t node;
+  uint8_t peer_type;
+  uint8_t module;
+};
+static_assert(sizeof(PlatformInfoV1) == 44 && offsetof(PlatformInfoV1, slot) == 36);
+static_assert(struct_version<PlatformInfoV1>(1) == 0x0100002C);
+
+struct C2cMode {
+  uint32_t is_on;
+};
+static_assert(sizeof(C2cMode) == 4);
+
+struct ViolationTime {
+  uint64_t reference_us;
+  uint64_t held_ns;
+};
+static_assert(sizeof(ViolationTime) == 16 && offsetof(ViolationTime, held_ns) == 8);
+
 // Whether confidential computing is on: of the machine, not of one GPU.
 struct ConfidentialState {
   uint32_t environment;
@@ -427,6 +452,27 @@ static_assert(struct_version<ConfidentialSettings>(1) == 0x01000014);
 enum class PcieDirection : uint32_t { kTransmit = 0, kReceive = 1 };
 
 enum class ClockType : uint32_t { kGraphics = 0, kSm = 1, kMemory = 2, kVideo = 3 };
+enum class ClockId : uint32_t { kCurrent = 0, kApplication = 1, kApplicationDefault = 2 };
+// What holds clocks back; the numbers have a hole.
+enum class Policy : uint32_t {
+  kPower = 0,
+  kThermal = 1,
+  kSyncBoost = 2,
+  kBoardLimit = 3,
+  kLowUtilization = 4,
+  kReliability = 5,
+  kApplicationClocks = 10,
+  kBaseClocks = 11,
+};
+enum class LinkError : uint32_t {
+  kReplay = 0,
+  kRecovery = 1,
+  kCrcFlit = 2,
+  kCrcData = 3,
+  kEcc = 4
+};
+inline constexpr uint8_t kFabricNotSupported = 0;
+inline constexpr uint8_t kFabricCompleted = 3;
 
 struct DeviceAttributes {  // of a MIG device
   uint32_t multiprocessors;

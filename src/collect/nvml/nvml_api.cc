@@ -75,11 +75,13 @@ void bind_identity(const Binder& b, NvmlApi& api) {
   b.bind(api.gsp_firmware, {"nvmlDeviceGetGspFirmwareVersion"});
   b.bind(api.addressing_mode, {"nvmlDeviceGetAddressingMode"});
   b.bind(api.platform, {"nvmlDeviceGetPlatformInfo"});
+  b.bind(api.c2c_mode, {"nvmlDeviceGetC2cModeInfoV"});
   b.bind(api.common_ancestor, {"nvmlDeviceGetTopologyCommonAncestor"});
   b.bind(api.remote_pci,
          {"nvmlDeviceGetNvLinkRemotePciInfo_v2", "nvmlDeviceGetNvLinkRemotePciInfo"});
   b.bind(api.link_state, {"nvmlDeviceGetNvLinkState"});
   b.bind(api.link_version, {"nvmlDeviceGetNvLinkVersion"});
+  b.bind(api.link_errors, {"nvmlDeviceGetNvLinkErrorCounter"});
   b.bind(api.mig_mode, {"nvmlDeviceGetMigMode"});
   b.bind(api.mig_max_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
   b.bind(api.mig_handle, {"nvmlDeviceGetMigDeviceHandleByIndex"});
@@ -95,6 +97,8 @@ void bind_limits(const Binder& b, NvmlApi& api) {
   b.bind(api.application_clock, {"nvmlDeviceGetApplicationsClock"});
   b.bind(api.application_clock_default, {"nvmlDeviceGetDefaultApplicationsClock"});
   b.bind(api.customer_clock, {"nvmlDeviceGetMaxCustomerBoostClock"});
+  b.bind(api.clock_by_id, {"nvmlDeviceGetClock"});
+  b.bind(api.violation, {"nvmlDeviceGetViolationStatus"});
   b.bind(api.margin, {"nvmlDeviceGetMarginTemperature"});
   b.bind(api.threshold, {"nvmlDeviceGetTemperatureThreshold"});
   b.bind(api.encoder_utilization, {"nvmlDeviceGetEncoderUtilization"});
@@ -163,6 +167,7 @@ void bind_readings(const Binder& b, NvmlApi& api) {
   b.bind(api.pcie_generation, {"nvmlDeviceGetCurrPcieLinkGeneration"});
   b.bind(api.pcie_width, {"nvmlDeviceGetCurrPcieLinkWidth"});
   b.bind(api.pcie_max_generation, {"nvmlDeviceGetMaxPcieLinkGeneration"});
+  b.bind(api.pcie_device_generation, {"nvmlDeviceGetGpuMaxPcieLinkGeneration"});
   b.bind(api.pcie_max_width, {"nvmlDeviceGetMaxPcieLinkWidth"});
   b.bind(api.pcie_replays, {"nvmlDeviceGetPcieReplayCounter"});
   b.bind(api.performance_state, {"nvmlDeviceGetPerformanceState"});

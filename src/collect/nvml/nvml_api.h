@@ -58,12 +58,14 @@ struct NvmlApi {
   Return (*module_id)(Handle, unsigned*) = nullptr;
   Return (*gsp_firmware)(Handle, char*) = nullptr;
   Return (*addressing_mode)(Handle, AddressingMode*) = nullptr;
-  Return (*platform)(Handle, PlatformInfo*) = nullptr;
+  Return (*platform)(Handle, void* versioned) = nullptr;
+  Return (*c2c_mode)(Handle, C2cMode*) = nullptr;
 
   Return (*common_ancestor)(Handle, Handle, unsigned* level) = nullptr;
   Return (*remote_pci)(Handle, unsigned link, PciInfo*) = nullptr;
   Return (*link_state)(Handle, unsigned link, unsigned*) = nullptr;
   Return (*link_version)(Handle, unsigned link, unsigned*) = nullptr;
+  Return (*link_errors)(Handle, unsigned link, LinkError, unsigned long long*) = nullptr;
 
   Return (*mig_mode)(Handle, unsigned* current, unsigned* pending) = nullptr;
   Return (*mig_max_devices)(Handle, unsigned*) = nullptr;
@@ -91,6 +93,8 @@ struct NvmlApi {
   Return (*application_clock)(Handle, ClockType, unsigned*) = nullptr;
   Return (*application_clock_default)(Handle, ClockType, unsigned*) = nullptr;
   Return (*customer_clock)(Handle, ClockType, unsigned*) = nullptr;
+  Return (*clock_by_id)(Handle, ClockType, ClockId, unsigned*) = nullptr;
+  Return (*violation)(Handle, Policy, ViolationTime*) = nullptr;
   Return (*margin)(Handle, MarginTemperature*) = nullptr;
   Return (*threshold)(Handle, Threshold, unsigned*) = nullptr;
   Return (*encoder_utilization)(Handle, unsigned*, unsigned* period_us) = nullptr;
@@ -132,6 +136,7 @@ struct NvmlApi {
   Return (*pcie_generation)(Handle, unsigned*) = nullptr;
   Return (*pcie_width)(Handle, unsigned*) = nullptr;
   Return (*pcie_max_generation)(Handle, unsigned*) = nullptr;
+  Return (*pcie_device_generation)(Handle, unsigned*) = nullptr;
   Return (*pcie_max_width)(Handle, unsigned*) = nullptr;
   Return (*pcie_replays)(Handle, unsigned*) = nullptr;
   Return (*performance_state)(Handle, unsigned*) = nullptr;

@@ -1,4 +1,6 @@
 // Processes of devices, and MIG, on a fake library.
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "collect/nvml/fast_lane.h"
@@ -281,6 +283,29 @@ TEST_F(NvmlMig, AnotherDivisionEndsTheGenerationAndSaysSo) {
   open();
   EXPECT_EQ(opened_.generation->devices().size(), 1u);
   EXPECT_EQ(slow(), Verdict::kGood);
+}
+
+// FAULT-082
+TEST_F(NvmlProcesses, WhatIsKeptOfThemDoesNotGrowHoweverManyComeAndGo) {
+  open();
+  uint32_t pid = 10'000;
+  const auto live_bytes_after = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      fake_.gpus[0].compute = {{pid, 1, kNoInstance, kNoInstance},
+                               {pid + 1, 2, kNoInstance, kNoInstance},
+                               {pid + 2, 3, kNoInstance, kNoInstance}};
+      fake_.gpus[0].shares = {{.timestamp_us = wall_us() - 100'000, .pid = pid, .sm = 30}};
+      pid += 3;
+      tick();
+      if (i % 10 == 0) slow();
+    }
+    report_.reset();
+    return ::mallinfo2().uordblks;
+  };
+  const size_t before = live_bytes_after(600);
+  const size_t after = live_bytes_after(6000);
+  EXPECT_LE(after, before + 64 * 1024);
+  EXPECT_GT(pid, 29'000u);
 }
 
 // FAULT-003

@@ -88,7 +88,7 @@ Return read_memory(Conversation& talk, Gathering& found) {
 }
 
 void read_temperature(Conversation& talk, Gathering& found) {
-  found.put(MetricId::kGpuTemperature, ask_temperature(talk));
+  put_temperature(found, MetricId::kGpuTemperature, ask_temperature(talk));
 }
 
 void read_margin(Conversation& talk, Gathering& found) {
@@ -97,15 +97,15 @@ void read_margin(Conversation& talk, Gathering& found) {
   found.put(MetricId::kGpuTemperatureMargin, {code, static_cast<double>(margin.celsius)});
 }
 
-void put_memory_temperature(Gathering& found, const Reading& celsius) {
-  // Boards without the sensor may say 0; memory at the freezing point does not occur in a running
+void put_temperature(Gathering& found, MetricId metric, const Reading& celsius) {
+  // Boards without the sensor may say 0; a chip at the freezing point does not occur in a running
   // machine. 255 is outside the metric's bounds.
   if (celsius.ok() && celsius.number == 0) {
     found.report().count_implausible();
-    found.keep(MetricId::kGpuMemoryTemperature, model::Value::absent(Reason::kImplausible));
+    found.keep(metric, model::Value::absent(Reason::kImplausible));
     return;
   }
-  found.put(MetricId::kGpuMemoryTemperature, celsius);
+  found.put(metric, celsius);
 }
 
 void read_performance_state(Conversation& talk, Gathering& found) {

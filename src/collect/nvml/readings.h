@@ -32,8 +32,8 @@ void no_utilization(Report& report, model::Reason reason);
 inline constexpr size_t kClockCount = 4;
 void read_clock(Conversation& talk, Gathering& found, RingSummaries& rings, size_t clock);
 
-// The die's temperature decides nothing here: a memory temperature of 0 is none.
-void put_memory_temperature(Gathering& found, const Reading& celsius);
+// A temperature of 0 is none, whatever the sensor.
+void put_temperature(Gathering& found, catalog::MetricId metric, const Reading& celsius);
 
 // Whether nvmlDeviceGetPowerUsage is the average over a second (Ampere except GA100, and newer)
 // or the power at the moment (GA100 and older).

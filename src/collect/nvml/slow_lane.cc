@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "platform/pci.h"
 
 namespace gpusight::collect::nvml {
 namespace {
@@ -33,7 +34,7 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
             .uuids = uuids_of(shared.gpu)},
-      readings_(shared) {
+      readings_(*context.api, shared) {
   const auto driver = parse_driver_version(shared.gpu.device.driver);
   for (const MigDevice& mig : shared.gpu.instances) {
     const auto in_the_same =
@@ -43,8 +44,8 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
     Instance instance{.uuid = mig.device.uuid};
     // The driver tells of GPU instances; what several devices share is nobody's own.
     if (mig.device.gpu_instance && in_the_same == 1) {
-      instance.activity =
-          std::make_unique<GpmReader>(*context.api, driver, *mig.device.gpu_instance);
+      instance.activity = std::make_unique<GpmReader>(*context.api, driver, GpmPart::kUnits,
+                                                      *mig.device.gpu_instance);
     }
     instances_.push_back(std::move(instance));
   }
@@ -59,6 +60,18 @@ void SlowLane::read_instances(Conversation& gpu) {
   }
 }
 
+// From the kernel, not the driver: nothing of it wakes a device.
+void SlowLane::read_power_times(Gathering& found) const {
+  if (context_.kernel_files == KernelFiles::kOfOthers) return;
+  const std::string& address = shared_.gpu.device.pci;
+  if (!platform::pci_power(context_.root, address).may_sleep) return;
+  const platform::PciTimes times = platform::pci_times(context_.root, address);
+  if (times.awake) found.put(MetricId::kGpuAwakeSeconds, {Return::kSuccess, seconds(*times.awake)});
+  if (times.asleep) {
+    found.put(MetricId::kGpuAsleepSeconds, {Return::kSuccess, seconds(*times.asleep)});
+  }
+}
+
 Verdict SlowLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
   PollFate fate;
@@ -66,6 +79,7 @@ Verdict SlowLane::poll(Report& report) {
   report.about(gpu.device.uuid);
   const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
   Gathering found(report);
+  read_power_times(found);
   const bool divided_anew = mig_has_changed(talk, found, fate);
   // A GPU in very many parts costs more than that for these alone; the rest still has its turns.
   const uint64_t kept_back = std::min(most_calls, kCallsForNames + 2 * instances_.size());

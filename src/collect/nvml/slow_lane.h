@@ -16,6 +16,7 @@ class SlowLane final : public Lane {
   Verdict poll(Report& report) override;
 
  private:
+  void read_power_times(Gathering& found) const;
   // True when the GPU is divided otherwise than when it was opened.
   bool mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate);
   std::optional<std::vector<std::string>> instances_now(Conversation& talk, PollFate& fate);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "collect/nvml/fabric_reading.h"
 #include "collect/nvml/field_tables.h"
 #include "collect/nvml/readings.h"
 #include "collect/nvml/video_sessions.h"
@@ -13,18 +14,15 @@ namespace {
 using catalog::MetricId;
 using enum catalog::MetricId;
 
-constexpr double kPerCent = 0.01;
 constexpr double kMilli = 0.001;
-constexpr double kMicro = 1e-6;
+constexpr double kNano = 1e-9;
 constexpr double kMegahertz = 1e6;
 constexpr double kKibi = 1024;
 constexpr double kKilo = 1000;
 constexpr unsigned kMostFans = 8;  // asked one by one
 constexpr unsigned kMostVgpus = 64;
-constexpr uint32_t kSlowBatch = 1;
-constexpr uint32_t kLinkCountBatch = 2;
-constexpr uint32_t kLinkBatch = 3;
-constexpr uint32_t kFieldLinkCount = 91;
+constexpr uint32_t kSlowBatch = 1;  // others are those of link_readings.cc
+constexpr uint32_t kPcieBatch = 7;
 // The driver measures the traffic of that long for an answer, and blocks meanwhile.
 constexpr Duration kThroughputWindow = std::chrono::milliseconds(20);
 
@@ -42,6 +40,7 @@ constexpr NumberRow kNumbers[] = {
     {&NvmlApi::pcie_generation, kGpuPcieGeneration},
     {&NvmlApi::pcie_width, kGpuPcieWidth},
     {&NvmlApi::pcie_max_generation, kGpuPcieGenerationLimit},
+    {&NvmlApi::pcie_device_generation, kGpuPcieGenerationDeviceLimit},
     {&NvmlApi::pcie_max_width, kGpuPcieWidthLimit},
     {&NvmlApi::pcie_replays, kGpuPcieReplays},
     {&NvmlApi::persistence_mode, kGpuPersistenceMode},
@@ -73,6 +72,28 @@ constexpr ClockRow kClocks[] = {
     {Query::kCustomerClock, &NvmlApi::customer_clock, ClockType::kMemory, kGpuClockCustomerLimit, "memory"},
 };
 
+// From 590 on the calls of application clocks are gone; what they gave is one of a call's clocks.
+struct ClockIdRow {
+  MetricId metric;
+  ClockId id;
+};
+constexpr ClockIdRow kClockIds[] = {
+    {kGpuApplicationClock, ClockId::kApplication},
+    {kGpuApplicationClockDefault, ClockId::kApplicationDefault},
+};
+
+// Time held back, which drivers tell in fields as well.
+struct ViolationRow {
+  Policy policy;
+  std::string_view label;
+};
+constexpr ViolationRow kViolations[] = {
+    {Policy::kPower, "power"}, {Policy::kThermal, "thermal"}, {Policy::kSyncBoost, "sync_boost"},
+    {Policy::kBoardLimit, "board_limit"}, {Policy::kLowUtilization, "low_utilization"},
+    {Policy::kReliability, "reliability"}, {Policy::kApplicationClocks, "application_clocks"},
+    {Policy::kBaseClocks, "base_clocks"},
+};
+
 struct ThresholdRow {
   Threshold threshold;
   std::string_view label;
@@ -94,17 +115,6 @@ constexpr ErrorRow kErrors[] = {
     {ErrorType::kCorrected, ErrorCounter::kAggregate, kGpuEccAggregateCorrected, kGpuEccAggregateCorrectedAt},
     {ErrorType::kUncorrected, ErrorCounter::kAggregate, kGpuEccAggregateUncorrected, kGpuEccAggregateUncorrectedAt},
 };
-
-// Two bits each of the fabric's health mask: 0 not told, 1 true, 2 false.
-struct FabricFault {
-  unsigned shift;
-  std::string_view label;
-};
-constexpr FabricFault kFabricFaults[] = {
-    {0, "degraded_bandwidth"}, {2, "route_recovery"},
-    {4, "route_unhealthy"}, {6, "access_timeout_recovery"},
-};
-constexpr unsigned kWrongConfigurationShift = 8;  // four bits: 0 not told, 1 none, else which
 // clang-format on
 
 template <typename T>
@@ -130,12 +140,35 @@ void read_numbers(Conversation& talk, Gathering& found) {
   found.put(kGpuPowerLimitHighest, reading(code, highest, kMilli));
 }
 
+void read_clock_by_id(Conversation& talk, Gathering& found, const ClockRow& row) {
+  for (const ClockIdRow& by_id : kClockIds) {
+    if (by_id.metric != row.metric) continue;
+    unsigned megahertz = 0;
+    const auto sub = static_cast<uint32_t>(by_id.id) << 4 | static_cast<uint32_t>(row.type);
+    const Return code = talk.ask(Query::kClockById, sub, talk.api().clock_by_id,
+                                 ClockType{row.type}, ClockId{by_id.id}, &megahertz);
+    found.put(row.metric, reading(code, megahertz, kMegahertz), row.label);
+  }
+}
+
 void read_clock_limits(Conversation& talk, Gathering& found) {
   for (const ClockRow& row : kClocks) {
     unsigned megahertz = 0;
     const Return code = talk.ask(row.query, static_cast<uint32_t>(row.type), talk.api().*row.call,
                                  row.type, &megahertz);
     found.put(row.metric, reading(code, megahertz, kMegahertz), row.label);
+    if (is_unsupported(code)) read_clock_by_id(talk, found, row);
+  }
+}
+
+// Fields that a driver has are put by then.
+void read_violations(Conversation& talk, Gathering& found) {
+  for (const ViolationRow& row : kViolations) {
+    if (found.has(kGpuViolationSeconds, row.label)) continue;
+    ViolationTime time{};
+    const Return code = talk.ask(Query::kViolation, static_cast<uint32_t>(row.policy),
+                                 talk.api().violation, Policy{row.policy}, &time);
+    found.put(kGpuViolationSeconds, reading(code, time.held_ns, kNano), row.label);
   }
 }
 
@@ -211,45 +244,6 @@ void read_repairs(Conversation& talk, Gathering& found) {
   found.put(kGpuRepairPending, reading(code, repair.tpc_pending != 0 ? 1 : 0), "tpc");
 }
 
-struct Fabric {
-  Return code = Return::kNotSupported;
-  uint8_t state = 0;
-  uint32_t health = 0;
-};
-
-// The newest form that the library takes.
-Fabric ask_fabric(Conversation& talk) {
-  const NvmlApi& api = talk.api();
-  FabricInfoV3 v3{.v2 = {.version = struct_version<FabricInfoV3>(3)}};
-  Return code = talk.ask(Query::kFabric, 3, api.fabric_v, static_cast<void*>(&v3));
-  if (code == Return::kSuccess) return {code, v3.v2.state, v3.v2.health_mask};
-  if (!is_unsupported(code)) return {code};
-  FabricInfoV2 v2{.version = struct_version<FabricInfoV2>(2)};
-  code = talk.ask(Query::kFabric, 2, api.fabric_v, static_cast<void*>(&v2));
-  if (code == Return::kSuccess) return {code, v2.state, v2.health_mask};
-  if (!is_unsupported(code)) return {code};
-  FabricInfoV1 v1{};
-  code = talk.ask(Query::kFabric, 1, api.fabric_v1, &v1);
-  return {code, v1.state, 0};
-}
-
-void read_fabric(Conversation& talk, Gathering& found) {
-  const Fabric fabric = ask_fabric(talk);
-  found.put(kGpuFabricState, reading(fabric.code, fabric.state));
-  if (fabric.code != Return::kSuccess) {
-    found.put(kGpuFabricFault, {fabric.code, 0});
-    return;
-  }
-  for (const FabricFault& fault : kFabricFaults) {
-    const unsigned told = fabric.health >> fault.shift & 3;
-    if (told == 1 || told == 2)
-      found.put(kGpuFabricFault, reading(fabric.code, told == 1), fault.label);
-  }
-  const unsigned wrong = fabric.health >> kWrongConfigurationShift & 0xF;
-  if (wrong != 0)
-    found.put(kGpuFabricFault, reading(fabric.code, wrong > 1), "wrong_configuration");
-}
-
 void read_sharing(Conversation& talk, Gathering& found) {
   const NvmlApi& api = talk.api();
   ConfidentialSettings settings{.version = struct_version<ConfidentialSettings>(1)};
@@ -267,12 +261,12 @@ void read_sharing(Conversation& talk, Gathering& found) {
   found.put(kGpuVirtualInstances, reading(code, count));
 }
 
-// Only where the driver has no byte counters: each direction blocks for the window.
-void read_pcie_throughput(Conversation& talk, Gathering& found, const SharedGpu& shared) {
-  if (shared.pcie_counters != PcieCounters::kNone) return;
+// What no counter told. The driver measures for an answer: each direction blocks for the window.
+void read_pcie_throughput(Conversation& talk, Gathering& found) {
   for (const auto& [direction, metric] :
        {std::pair(PcieDirection::kTransmit, kGpuPcieTransmitRate),
         std::pair(PcieDirection::kReceive, kGpuPcieReceiveRate)}) {
+    if (found.has(metric)) continue;
     unsigned kilobytes = 0;
     const Return code = talk.ask(Query::kPcieThroughput, static_cast<uint32_t>(direction),
                                  talk.api().pcie_throughput, direction, &kilobytes);
@@ -282,11 +276,12 @@ void read_pcie_throughput(Conversation& talk, Gathering& found, const SharedGpu&
 
 }  // namespace
 
-SlowReadings::SlowReadings(SharedGpu& shared)
+SlowReadings::SlowReadings(const NvmlApi& api, SharedGpu& shared)
     : shared_(shared),
       driver_(parse_driver_version(shared.gpu.device.driver)),
       fields_(kSlowBatch, slow_fields(), driver_),
-      link_count_(kLinkCountBatch, {{.id = kFieldLinkCount, .metric = kGpuNvlinkState}}, driver_),
+      links_(api, driver_),
+      pcie_bytes_(kPcieBatch, pcie_byte_fields(), driver_),
       turns_(turns()) {}
 
 // What users look at first comes first.
@@ -296,57 +291,43 @@ std::vector<Turn> SlowReadings::turns() {
       read_thresholds,
       read_ecc,
       read_fabric,
-      [this](auto& talk, auto& found) { read_links_by_calls(talk, found); },
+      [this](auto& talk, auto& found) { links_.read_states(talk, found); },
       read_memory_windows,
       read_sessions,
       read_engines,
       read_repairs,
       read_sharing,
       read_clock_limits,
+      read_violations,
+      [this](auto& talk, auto& found) { links_.read_errors(talk, found); },
+      [this](auto& talk, auto& found) { links_.read_activity(talk, found); },
       [this](auto& talk, auto& found) { read_fan_rpm(talk, found); },
-      [this](auto& talk, auto& found) { read_pcie_throughput(talk, found, shared_); },
+      [this](auto& talk, auto& found) { read_pcie_rates(talk, found); },
   };
 }
 
 void SlowReadings::read(Conversation& talk, Gathering& found, uint64_t most_calls) {
   fields_.read_into(talk, found, &shared_.driver_clock);
-  read_links(talk, found);
+  links_.read_fields(talk, found);
   turns_.take(talk, found, {.most_calls = most_calls});
   found.finish(slow_metrics());
 }
 
-void SlowReadings::read_links(Conversation& talk, Gathering& found) {
-  if (!links_) {
-    const Reading count = link_count_.read(talk).front();
-    if (!count.ok()) {
-      found.put(kGpuNvlinkState, count);
-      return;
+// Out of the byte counters where the driver has them (which the fast lane has found out) and they
+// have proved to be wider than 32 bits: others may wrap several times between two readings.
+void SlowReadings::read_pcie_rates(Conversation& talk, Gathering& found) {
+  if (shared_.pcie_counters == PcieCounters::kNotYetKnown) return;
+  if (shared_.pcie_counters == PcieCounters::kThere) {
+    const std::span<const Reading> bytes = pcie_bytes_.read(talk);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const bool is_sent = pcie_bytes_.rows()[i].metric == kGpuPcieTransmit;
+      CounterRate& rate = is_sent ? sent_ : received_;
+      const Reading now = rate.update(bytes[i], talk.report().now());
+      if (!(bytes[i].number > UINT32_MAX)) continue;
+      found.put(is_sent ? kGpuPcieTransmitRate : kGpuPcieReceiveRate, now, {}, rate.window());
     }
-    link_versions_.resize(link_count(count));
-    links_.emplace(kLinkBatch, link_fields(link_count(count)), driver_);
   }
-  links_->read_into(talk, found);
-}
-
-// Before 520 there are no fields of a link's state and version: a call each. The version is the
-// hardware's, so it is asked for once: as many calls again would leave others no room.
-void SlowReadings::read_links_by_calls(Conversation& talk, Gathering& found) {
-  const NvmlApi& api = talk.api();
-  for (unsigned link = 0; link < link_versions_.size(); ++link) {
-    const std::string label = std::to_string(link);
-    unsigned number = 0;
-    if (!found.has(kGpuNvlinkState, label)) {
-      const Return code = talk.ask(Query::kLinkState, link, api.link_state, link, &number);
-      found.put(kGpuNvlinkState, reading(code, number), label);
-    }
-    if (found.has(kGpuNvlinkVersion, label)) continue;
-    Reading& version = link_versions_[link];
-    if (!version.ok()) {
-      const Return code = talk.ask(Query::kLinkVersion, link, api.link_version, link, &number);
-      version = reading(code, number);
-    }
-    found.put(kGpuNvlinkVersion, version, label);
-  }
+  read_pcie_throughput(talk, found);
 }
 
 void SlowReadings::read_fan_rpm(Conversation& talk, Gathering& found) {

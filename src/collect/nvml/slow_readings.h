@@ -6,8 +6,10 @@
 
 #include <optional>
 
+#include "collect/nvml/counter_rate.h"
 #include "collect/nvml/field_reader.h"
 #include "collect/nvml/lane_parts.h"
+#include "collect/nvml/link_readings.h"
 #include "collect/nvml/turns.h"
 
 namespace gpusight::collect::nvml {
@@ -16,23 +18,23 @@ class SlowReadings {
  public:
   static constexpr uint64_t kMostCalls = 60;
 
-  explicit SlowReadings(SharedGpu& shared);
+  SlowReadings(const NvmlApi& api, SharedGpu& shared);
 
   // As much as `most_calls` of the report allows, and gives every slow metric a value or a reason.
   void read(Conversation& talk, Gathering& found, uint64_t most_calls);
 
  private:
   std::vector<Turn> turns();
-  void read_links(Conversation& talk, Gathering& found);
-  void read_links_by_calls(Conversation& talk, Gathering& found);
+  void read_pcie_rates(Conversation& talk, Gathering& found);
   void read_fan_rpm(Conversation& talk, Gathering& found);
 
   SharedGpu& shared_;
   std::optional<DriverVersion> driver_;
   FieldReader fields_;
-  FieldReader link_count_;
-  std::optional<FieldReader> links_;    // made when their number is known
-  std::vector<Reading> link_versions_;  // by link
+  LinkReadings links_;
+  FieldReader pcie_bytes_;
+  CounterRate sent_;
+  CounterRate received_;
   std::optional<unsigned> fans_;
   Turns turns_;
 };

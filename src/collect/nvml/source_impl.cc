@@ -130,6 +130,7 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
   LaneContext context{
       .clock = options_.clock, .root = options_.root, .interval = options_.interval};
+  if (!on_this_bus) context.kernel_files = KernelFiles::kOfOthers;
   if (on_this_bus && nvrm_->open(options_.root)) context.nvrm = nvrm_;
   result.generation = std::make_unique<NvmlGeneration>(std::move(session), std::move(found.gpus),
                                                        context, known_, meter);

@@ -217,6 +217,31 @@ TEST_F(NvmlOpening, AllLostIsNotNone) {
   EXPECT_EQ(source().watch(kClosed), Wish::kOpen);
 }
 
+// FAULT-052
+TEST_F(NvmlOpening, TheWorkGrowsWithTheDevicesAndNoFasterAndTheirNumberHasABound) {
+  const auto calls_of = [&](size_t devices) {
+    fake_.gpus.assign(devices, FakeGpu{});
+    for (size_t i = 0; i < devices; ++i) {
+      fake_.gpus[i].uuid = "GPU-" + std::to_string(i);
+      fake_.gpus[i].bus = static_cast<unsigned>(i);
+    }
+    const int before = fake_.total();
+    open();
+    return fake_.total() - before;
+  };
+  const int calls_of_one = calls_of(1);
+  for (const size_t devices : {8u, 64u, 200u}) {
+    const int calls = calls_of(devices);
+    EXPECT_EQ(opened_.generation->devices().size(), devices);
+    EXPECT_EQ(std::ranges::count_if(
+                  opened_.generation->lanes(),
+                  [](const auto& lane) { return lane->info().cadence == LaneCadence::kFast; }),
+              static_cast<long>(devices));
+    // Pairs are asked about on a small machine only.
+    EXPECT_LE(calls, static_cast<int>(devices) * (calls_of_one + 16)) << devices;
+  }
+}
+
 // FAULT-085
 TEST(DescriptorLimit, IsLoweredWhenItIsHugeAndLeftAloneOtherwise) {
   rlimit before{};

@@ -63,19 +63,6 @@ uint32_t links_between(const Gpu& a, const Links& of_a, const Gpu& b, const Link
   return std::min(of_a.to_switches, of_b.to_switches);
 }
 
-Path read_pair(CallMeter& call, const NvmlApi& api, const Gpu& a, const Links& of_a, const Gpu& b,
-               const Links& of_b) {
-  Path path{.from_uuid = a.device.uuid, .to_uuid = b.device.uuid};
-  path.links = links_between(a, of_a, b, of_b);
-  uint32_t level = 0;
-  if (path.links > 0) {
-    path.kind = PathKind::kNvLink;
-  } else if (call(api.common_ancestor, a.handle, b.handle, &level) == Return::kSuccess) {
-    path.kind = path_kind(level);
-  }
-  return path;
-}
-
 PathKind kind_between(const platform::RootFs& root, const std::string& gpu,
                       const std::string& other) {
   switch (platform::pci_distance(root, gpu, other)) {
@@ -89,6 +76,26 @@ PathKind kind_between(const platform::RootFs& root, const std::string& gpu,
   return PathKind::kUnknown;
 }
 
+// Of a machine with more GPUs the pairs are too many for a call each.
+constexpr size_t kMostAskedInPairs = 16;
+
+enum class PairsBy : uint8_t { kDriver, kKernel };
+
+Path read_pair(CallMeter& call, const NvmlApi& api, const Gpu& a, const Links& of_a, const Gpu& b,
+               const Links& of_b, PairsBy by, const platform::RootFs& root) {
+  Path path{.from_uuid = a.device.uuid, .to_uuid = b.device.uuid};
+  path.links = links_between(a, of_a, b, of_b);
+  uint32_t level = 0;
+  if (path.links > 0) {
+    path.kind = PathKind::kNvLink;
+  } else if (by == PairsBy::kKernel) {
+    path.kind = kind_between(root, a.device.pci, b.device.pci);
+  } else if (call(api.common_ancestor, a.handle, b.handle, &level) == Return::kSuccess) {
+    path.kind = path_kind(level);
+  }
+  return path;
+}
+
 }  // namespace
 
 std::shared_ptr<const Topology> read_topology(CallMeter& call, const NvmlApi& api,
@@ -97,10 +104,12 @@ std::shared_ptr<const Topology> read_topology(CallMeter& call, const NvmlApi& ap
   auto topology = std::make_shared<Topology>();
   std::vector<Links> links;
   for (const Gpu& gpu : gpus) links.push_back(read_links(call, api, gpu));
+  const PairsBy by = gpus.size() <= kMostAskedInPairs ? PairsBy::kDriver : PairsBy::kKernel;
   const auto cards = platform::network_cards(root);
   for (size_t i = 0; i < gpus.size(); ++i) {
     for (size_t j = i + 1; j < gpus.size(); ++j) {
-      topology->paths.push_back(read_pair(call, api, gpus[i], links[i], gpus[j], links[j]));
+      topology->paths.push_back(
+          read_pair(call, api, gpus[i], links[i], gpus[j], links[j], by, root));
     }
     const std::string& address = gpus[i].device.pci;
     for (const platform::NetworkCard& card : cards) {

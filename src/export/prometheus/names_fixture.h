@@ -37,7 +37,9 @@ inline model::DeviceSnapshot whole_gpu() {
                     .vbios = "96.00.61.00.01",
                     .index = 0,
                     .minor = 2,
-                    .facts = {{"compute_capability", "9.0"}, {"cuda", "13.0"}}});
+                    .facts = {{"compute_capability", "9.0"},
+                              {"cuda", "13.0"},
+                              {"pci_sub_device_id", "0x16C110DE"}}});
   const auto add = [&](MetricId metric, double number, std::string label = "") {
     gpu.samples.push_back({metric, std::move(label), fresh_value(number)});
   };

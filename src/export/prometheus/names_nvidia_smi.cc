@@ -157,7 +157,7 @@ void append_identity(Writer& out, const std::vector<Board>& boards) {
                        {"index", text_of(d.index)},
                        {"name", d.name},
                        {"pci_bus_id", nvml_bus_id(d.pci)},
-                       {"pci_sub_device_id", ""},
+                       {"pci_sub_device_id", fact(d, "pci_sub_device_id")},
                        {"serial", d.serial},
                        {"uuid", uuid_of(d)},
                        {"vbios_version", d.vbios}}),

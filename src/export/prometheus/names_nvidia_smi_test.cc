@@ -58,6 +58,7 @@ const Case kCases[] = {
     {"pstate", MetricId::kGpuPerformanceState, "", 8, 8},
     {"pcie_link_gen_current", MetricId::kGpuPcieGeneration, "", 4, 4},
     {"pcie_link_gen_max", MetricId::kGpuPcieGenerationLimit, "", 5, 5},
+    {"pcie_link_gen_gpumax", MetricId::kGpuPcieGenerationDeviceLimit, "", 5, 5},
     {"pcie_link_width_current", MetricId::kGpuPcieWidth, "", 8, 8},
     {"pcie_link_width_max", MetricId::kGpuPcieWidthLimit, "", 16, 16},
     {"clocks_event_reasons_gpu_idle", MetricId::kGpuThrottle, "idle", 1, 1},
@@ -155,7 +156,7 @@ TEST(NvidiaSmiNames, TheFactsOfAGpuStandInAlphabeticalOrder) {
               HasSubstr("\nnvidia_smi_gpu_info{compute_cap=\"9.0\",cuda_version=\"13.0\","
                         "driver_model_current=\"[N/A]\",driver_model_pending=\"[N/A]\","
                         "driver_version=\"580.105.08\",index=\"0\",name=\"NVIDIA H100 80GB HBM3\","
-                        "pci_bus_id=\"00000000:3B:00.0\",pci_sub_device_id=\"\","
+                        "pci_bus_id=\"00000000:3B:00.0\",pci_sub_device_id=\"0x16C110DE\","
                         "serial=\"1654923009999\",uuid=\"8f6e1d2c-3b4a-5968-7786-95a4b3c21000\","
                         "vbios_version=\"96.00.61.00.01\"} 1\n"));
 }

@@ -21,9 +21,17 @@ const SHOWN_ELSEWHERE = new Set([
   "gpu_asleep",
 ]);
 
+// What is read seldom and moves all the same: shares of time, and rates that are measured.
+const isSlowLine = (row: MetricRow): boolean =>
+  row.kind === "gauge" &&
+  (row.group === "utilization" || row.unit === "bytes_per_second") &&
+  !row.name.endsWith("_speed_bytes_per_second");
+
 // What rarely changes is told in words; a line would be flat.
 const isFact = (row: MetricRow): boolean =>
-  row.kind === "state" || row.cadence === "slow" || (row.kind === "counter" && row.unit === "");
+  row.kind === "state" ||
+  (row.cadence === "slow" && !isSlowLine(row)) ||
+  (row.kind === "counter" && row.unit === "");
 
 const isAbsent = (device: Device, row: MetricRow): boolean =>
   row.label === ""
