@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "app/history_query.h"
 #include "app/machine.h"
 #include "app/serve.h"
 #include "app/version.h"
@@ -56,6 +57,7 @@ int run(int argc, char** argv) {
   OwnReadings own(*config);
   const cli::Hooks hooks{.read_once = [&](Duration settle) { return own.read_once(settle); },
                          .probe_sources = [&] { return own.probe_sources(); },
+                         .answer_query = answer_query,
                          .has_page = !serve::web_assets().empty()};
   return own.leave_with(cli::run(*config, machine, hooks, *platform::make_http_client(), io));
 }

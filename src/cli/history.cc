@@ -73,7 +73,7 @@ std::string info_text(const Config& config, const store::HistoryStats& stats, st
                {any ? local_time(of_tier.first_ms) : none},
                {any ? local_time(of_tier.last_ms) : none},
                {number(of_tier.chunks)},
-               {bytes_text(static_cast<double>(of_tier.packed_bytes))},
+               {any ? bytes_text(static_cast<double>(of_tier.packed_bytes)) : none},
                {config::duration_text(kept(config, tier.tier))}});
   }
   return text + table.render(io.width, io.colour && !config.get<OptionId::kNoColor>());

@@ -189,6 +189,10 @@ int run_history_import(const Config& config, const Machine& machine, WallTime no
   if (!lines.ok()) return fail(shown + ": " + lines.status().message());
   const std::string& named = config.get<OptionId::kStateDir>();
   const std::string& directory = named.empty() ? machine.paths.state_dir : named;
+  if (directory.empty()) {
+    return fail(say(MessageId::kUsageMissingArgument, lang, std::string("--state-dir")),
+                kExitUsage);
+  }
   const auto lock = store::StateLock::take(directory);
   if (lock.status().code() == Code::kUnavailable) {
     return fail(say(MessageId::kHistoryHeld, lang, clean_text(directory, 1024)));

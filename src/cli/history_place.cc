@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/text.h"
 #include "cli/format.h"
 #include "cli/time_text.h"
@@ -29,7 +31,8 @@ Result<HistoryPlace> find_history(const config::Config& config, const Machine& m
       named.empty() ? machine.paths.state_dirs : std::vector<std::string>{named};
   for (const std::string& directory : directories) {
     const std::string path = directory + "/" + file;
-    if (::access(path.c_str(), F_OK) == 0) return HistoryPlace{directory, path};
+    // One that may not be looked at is there as well, and opening it says why not.
+    if (::access(path.c_str(), F_OK) == 0 || errno == EACCES) return HistoryPlace{directory, path};
   }
   for (const std::string& directory : directories) {
     std::string others;

@@ -96,27 +96,37 @@ bool named_by_hand(const Config& config, OptionId id) {
   return kind == OriginKind::kFlag || kind == OriginKind::kEnvironment;
 }
 
+struct Body {
+  std::string from;  // the socket, or the history's file
+  std::string text;
+};
+
 // The API's answer as it came. A failure's text is for the user.
-Result<std::string> ask(const Config& config, const Machine& machine, const Hooks& hooks,
-                        const platform::HttpClient& client, const std::string& target) {
-  const Lang lang = config.lang();
-  const std::string& socket = config.get<OptionId::kSocket>();
+Result<Body> ask(const Config& config, const Machine& machine, const Hooks& hooks,
+                 const platform::HttpClient& client, const std::string& target) {
+  const std::string& named = config.get<OptionId::kSocket>();
   std::vector<std::string> sockets = machine.paths.daemon_sockets;
-  if (!socket.empty()) sockets = {socket};
+  if (!named.empty()) sockets = {named};
   const bool must_be_daemon = config.origin(OptionId::kSocket).kind == OriginKind::kFlag;
   const bool own_reading =
       named_by_hand(config, OptionId::kStateDir) || named_by_hand(config, OptionId::kHistoryFile);
   if (own_reading && !must_be_daemon) sockets.clear();
-  const Result<DaemonAnswer> asked = ask_daemon(client, sockets, target, kPatience);
-  if (asked.ok()) return asked->response.body;
-  if (asked.status().code() != Code::kNotFound || must_be_daemon) {
-    return Status(asked.status().code(), say(MessageId::kDaemonUnreachable, lang, socket,
-                                             clean_text(asked.status().message(), 1024)));
+  for (const std::string& socket : sockets) {
+    const Result<DaemonAnswer> asked = ask_daemon(client, {&socket, 1}, target, kPatience);
+    if (asked.ok()) return Body{socket, asked->response.body};
+    if (asked.status().code() == Code::kNotFound && !must_be_daemon) continue;
+    return Status(asked.status().code(),
+                  say(MessageId::kDaemonUnreachable, config.lang(), clean_text(socket),
+                      clean_text(asked.status().message(), 1024)));
   }
-  const HistoryPlace place = TRY(find_history(config, machine));
+  const auto place = find_history(config, machine);
   // What is wrong with the file is told better here than by a query over it.
-  TRY(open_history(place, lang));
-  return hooks.answer_query(target, place.path);
+  const Status readable =
+      place.ok() ? open_history(*place, config.lang()).status() : place.status();
+  if (readable.ok()) return Body{place->path, hooks.answer_query(target, place->path)};
+  if (own_reading) return readable;
+  return Status(readable.code(),
+                say(MessageId::kQueryUnanswered, config.lang(), readable.message()));
 }
 
 // Names of all labels of an answer, the metric's first.
@@ -238,16 +248,16 @@ int run_query(const Config& config, const Machine& machine, const Hooks& hooks,
   if (!target.ok()) return fail(target.status(), kExitUsage);
   const auto body = ask(config, machine, hooks, client, *target);
   if (!body.ok()) return fail(body.status(), kExitEnvironment);
-  const auto answer = read_query_answer(*body);
+  const auto answer = read_query_answer(body->text);
   if (!answer.ok()) {
     return fail({Code::kCorrupt, say(MessageId::kDaemonUnreachable, config.lang(),
-                                     config.get<OptionId::kSocket>(), answer.status().message())},
+                                     clean_text(body->from), answer.status().message())},
                 kExitEnvironment);
   }
   if (!answer->error.empty()) {
     return refuse(answer->error, answer->is_query_wrong ? kExitUsage : kExitEnvironment);
   }
-  return show(config, *body, *answer, io);
+  return show(config, body->text, *answer, io);
 }
 
 }  // namespace gpusight::cli

@@ -64,17 +64,18 @@ Status Backfill::begin(const catalog::MetricRow& metric, std::string_view uuid,
                 .label = std::string(label),
                 .cells = {}};
   const auto labels = labels_of(series.group, {.metric = metric.id, .label = series.label});
+  if (begun_.contains(labels)) {
+    return {Code::kInvalidArgument,
+            "samples of this series stand further up; all samples of a "
+            "series have to stand together"};
+  }
   const bool is_new = !recorded_.contains(labels);
   if (is_new && recorded_.size() + new_series_ >= options_.max_series) {
     return {Code::kExhausted, "there are more than " + std::to_string(options_.max_series) +
                                   " series; no history has so many"};
   }
   new_series_ += is_new ? 1 : 0;
-  if (!begun_.insert(labels).second) {
-    return {Code::kInvalidArgument,
-            "samples of this series stand further up; all samples of a "
-            "series have to stand together"};
-  }
+  begun_.insert(labels);
   newest_ms_.reset();
   recorded_hours_.clear();
   if (const auto at = recorded_.find(labels); at != recorded_.end()) {
