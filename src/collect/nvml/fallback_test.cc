@@ -132,6 +132,33 @@ TEST_F(NvmlFallback, RemappingsNotInUseAreReadWhereTheNumberMeansThem) {
   }
 }
 
+// FAULT-068
+TEST_F(NvmlFallback, OnAnIntegratedBoardEachCallThatItLacksTakesAwayItsOwnReadingsAndNoMore) {
+  write("/proc/meminfo", "MemTotal:       32000000 kB\n");
+  gpu().name = "Orin (nvgpu)";
+  gpu().compute = {{.pid = 1001, .used_memory = 5'000}};
+  for (const char* lacking :
+       {"nvmlSystemGetDriverVersion", "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetMemoryInfo_v2",
+        "nvmlDeviceGetMemoryInfo", "nvmlDeviceGetUtilizationRates", "nvmlDeviceGetTemperatureV",
+        "nvmlDeviceGetTemperature", "nvmlDeviceGetSerial", "nvmlDeviceGetArchitecture"}) {
+    fake_.forced[lacking] = Return::kNotSupported;
+  }
+  open();
+  fast();
+  EXPECT_EQ(opened_.generation->devices()[0].name, "Orin (nvgpu)");
+  EXPECT_EQ(number(kGpuUp), 1);
+  EXPECT_EQ(reason(kGpuTemperature), Reason::kNotSupported);
+  EXPECT_EQ(reason(kGpuUtilization), Reason::kNotSupported);
+  EXPECT_EQ(number(kGpuMemoryTotal), 32000000.0 * 1024);
+  EXPECT_EQ(number(kGpuMemoryUsed), 5'000);
+  EXPECT_TRUE(number(kGpuClock, "sm"));
+  fake_.forced.erase("nvmlDeviceGetUtilizationRates");  // its successor has load, and no more
+  open();
+  fast();
+  EXPECT_EQ(number(kGpuUtilization), 0.5);
+  EXPECT_EQ(reason(kGpuTemperature), Reason::kNotSupported);
+}
+
 TEST_F(NvmlFallback, TimesAwakeAndAsleepAreTheKernels) {
   add_to_bus("0000:19:00.0");
   const std::string power = "/sys/bus/pci/devices/0000:19:00.0/power/";
