@@ -36,6 +36,7 @@ struct LaneContext {
   const Clock* clock = nullptr;
   platform::RootFs root;
   Duration interval{};
+  Pace pace = Pace::kSpread;
   std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
 };
 

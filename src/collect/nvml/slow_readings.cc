@@ -308,11 +308,11 @@ std::vector<Turn> SlowReadings::turns() {
   };
 }
 
-void SlowReadings::read(Conversation& talk, Gathering& found, uint64_t most_calls) {
+void SlowReadings::read(Conversation& talk, Gathering& found) {
   fields_.read_into(talk, found, &shared_.driver_clock);
   read_links(talk, found);
-  turns_.take(talk, found, {.most_calls = most_calls});
-  found.finish(slow_metrics());
+  turns_.take(talk, found);
+  found.finish(slow_metrics(), turns_.unasked());
 }
 
 void SlowReadings::read_links(Conversation& talk, Gathering& found) {
