@@ -9,20 +9,20 @@ says how many seconds of it are packed.
 
 import argparse
 import datetime
-import glob
 import os
 import platform
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 SOURCE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(SOURCE_DIR, "tests", "e2e"))
 
 import harness  # noqa: E402
+import cost  # noqa: E402
 import history  # noqa: E402
+import probes  # noqa: E402
 import promql  # noqa: E402
 
 # DESIGN of the budgets: release build, eight simulated H100, one second, page and scraper attached.
@@ -33,115 +33,28 @@ BUDGET_SCRAPE_MS = 3
 RESULTS = os.path.join(SOURCE_DIR, "bench", "RESULTS.md")
 
 
-def cpu_by_thread(pid):
-    """{kind of thread: CPU seconds}, to the nanosecond; lanes of all GPUs count together."""
-    sums = {}
-    for folder in glob.glob(f"/proc/{pid}/task/*"):
-        try:
-            with open(folder + "/schedstat", encoding="ascii") as file:
-                seconds = int(file.read().split()[0]) / 1e9
-            with open(folder + "/comm", encoding="utf-8", errors="replace") as file:
-                name = file.read().strip().split("/")[0]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        sums[name] = sums.get(name, 0) + seconds
-    return sums
-
-
-def cpu_seconds(pid):
-    return sum(cpu_by_thread(pid).values())
-
-
-def memory(pid):
-    """{"rss", "pss", "vendor_rss"} in bytes; vendor is what is mapped from libnvidia-ml."""
-    sums = {"rss": 0, "pss": 0, "vendor_rss": 0}
-    vendor = False
-    with open(f"/proc/{pid}/smaps", encoding="ascii", errors="replace") as file:
-        for line in file:
-            words = line.split()
-            if "-" in words[0] and not words[0].endswith(":"):
-                vendor = "libnvidia-ml" in line
-            elif words[0] == "Rss:":
-                sums["vendor_rss" if vendor else "rss"] += int(words[1]) * 1024
-            elif words[0] == "Pss:" and not vendor:
-                sums["pss"] += int(words[1]) * 1024
-    return sums
-
-
-def percentile(numbers, share):
-    ordered = sorted(numbers)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-class Scraper(threading.Thread):
-    """Scrapes an URL of a port each second over one connection and keeps the times."""
-
-    def __init__(self, port, path="/metrics"):
-        super().__init__(daemon=True)
-        self.port, self.path, self.times, self.size = port, path, [], 0
-        self.done = threading.Event()
-
-    def run(self):
-        connection = None
-        while not self.done.is_set():
-            try:
-                connection = connection or harness.http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-                self.scrape(connection)
-            except OSError:
-                connection = None
-            self.done.wait(1)
-
-    def scrape(self, connection):
-        began = time.perf_counter()
-        connection.request("GET", self.path)
-        body = connection.getresponse().read()
-        self.times.append((time.perf_counter() - began) * 1e3)
-        self.size = len(body)
-
-
-class LiveReader(threading.Thread):
-    """What a page does: holds the live stream open and reads it."""
-
-    def __init__(self, daemon):
-        super().__init__(daemon=True)
-        self.socket = daemon.live(timeout=30)
-        self.messages = 0
-        self.bytes = 0
-
-    def run(self):
-        try:
-            while True:
-                message = self.socket.message()
-                if message is None:
-                    return
-                self.messages += 1
-                self.bytes += len(message[1])
-        except OSError:
-            pass
-
-
 def measure_gpusight(seconds, scenario):
     began = time.perf_counter()
     with harness.Daemon(scenario=scenario) as daemon:
         ready = time.perf_counter() - began
         pid = daemon.process.pid
         gpus = sum(1 for device in daemon.snapshot()["devices"] if device["kind"] == "gpu")
-        live, scraper = LiveReader(daemon), Scraper(daemon.port)
+        live, scraper = probes.LiveReader(daemon), probes.Scraper(daemon.port)
         live.start()
         scraper.start()
         time.sleep(5)  # the first ticks open files and fill caches
-        calls, ticks, cpu, at = daemon.counts(), daemon.snapshot()["sequence"], cpu_by_thread(pid), time.monotonic()
+        calls, ticks, cpu, at = daemon.counts(), daemon.snapshot()["sequence"], probes.cpu_by_thread(pid), time.monotonic()
         time.sleep(seconds)
         passed = time.monotonic() - at
-        threads = {name: (used - cpu.get(name, 0)) / passed for name, used in cpu_by_thread(pid).items()}
+        threads = {name: (used - cpu.get(name, 0)) / passed for name, used in probes.cpu_by_thread(pid).items()}
         after, ticks = daemon.counts(), daemon.snapshot()["sequence"] - ticks
         scraper.done.set()
         scraper.join()
         connection = daemon.connection()
-        burst = Scraper(daemon.port)
+        burst = probes.Scraper(daemon.port)
         for _ in range(300):
             burst.scrape(connection)
-        used = memory(pid)
+        used = probes.memory(pid)
         made = {key: number - calls.get(key, 0) for key, number in after.items()}
         per_gpu = [sum(n for (name, gpu), n in made.items() if gpu == str(i)) for i in range(gpus)]
         return {
@@ -163,15 +76,15 @@ def cpu_of(command, seconds, port=None, environment=None):
     """CPU share and memory of a program that runs for a while; scraped each second if it has a port."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=environment, preexec_fn=harness.die_with_parent)
-    scraper = Scraper(port) if port else None
+    scraper = probes.Scraper(port) if port else None
     try:
         if scraper:
             scraper.start()
         time.sleep(2)
-        cpu, at = cpu_seconds(process.pid), time.monotonic()
+        cpu, at = probes.cpu_seconds(process.pid), time.monotonic()
         time.sleep(seconds)
-        share = (cpu_seconds(process.pid) - cpu) / (time.monotonic() - at)
-        return share, memory(process.pid)["rss"]
+        share = (probes.cpu_seconds(process.pid) - cpu) / (time.monotonic() - at)
+        return share, probes.memory(process.pid)["rss"]
     finally:
         if scraper:
             scraper.done.set()
@@ -198,7 +111,7 @@ def neighbours(seconds, scenario):
 def rows(ours, others):
     """[(figure, value, budget, kept)]; kept is None where there is no budget."""
     megabytes = 1e6
-    p50, p99 = percentile(ours["scrapes"], 0.5), percentile(ours["scrapes"], 0.99)
+    p50, p99 = probes.percentile(ours["scrapes"], 0.5), probes.percentile(ours["scrapes"], 0.99)
     cpu, rss = ours["cpu"] * 100, ours["rss"] / megabytes
     table = [
         ("CPU, all threads", f"{cpu:.2f} % of a core", f"{BUDGET_CPU_PERCENT} %", cpu <= BUDGET_CPU_PERCENT),
@@ -281,11 +194,13 @@ def main():
     ours = measure_gpusight(options.seconds, options.scenario)
     others = neighbours(max(options.seconds // 3, 10), options.scenario)
     table, queries, recorded = rows(ours, others), promql.rows(), history.rows(options.history)
+    costs = cost.rows(options.seconds)
     mark = {True: "kept", False: "OVER", None: ""}
     for name, value, budget, kept in table + queries + recorded:
         print(f"{name:<58} {value:>22}  {budget:>8}  {mark[kept]}")
     if not options.no_write:
         write(table, queries, recorded, options, ours)
+        cost.write(costs, options.seconds)
     return 0
 
 

@@ -1,7 +1,6 @@
 // Event sets: what happens to GPUs in the scenario, delivered to whoever registered before.
-#include <time.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "call.h"
@@ -20,9 +19,6 @@ constexpr std::uint64_t kAlways =
 constexpr std::uint64_t kWithEcc = nvmlEventTypeSingleBitEccError | nvmlEventTypeDoubleBitEccError;
 // Errors that come faster than this make one event a second.
 constexpr double kMostErrorEvents = 1;
-// The real call sleeps in the kernel until something happens: what waiting costs here is to be near
-// that.
-constexpr std::uint64_t kPollMs = 50;
 
 struct Event {
   std::size_t gpu = 0;
@@ -122,9 +118,11 @@ constexpr std::uint64_t kStateTypes[] = {nvmlEventTypePState, nvmlEventTypeClock
                                          nvmlEventTypePowerSourceChange, kMigChange};
 
 bool next_change(Registration& wanted, const Plan& plan, double t, Event* event) {
-  const GpuModel model(*plan.scenario, wanted.gpu, plan.conditions);
+  std::optional<GpuModel> made;
   for (const std::uint64_t type : kStateTypes) {
     if ((wanted.types & type) == 0) continue;
+    if (!made) made.emplace(*plan.scenario, wanted.gpu, plan.conditions);
+    const GpuModel& model = *made;
     const std::uint64_t now = state_of(model, type, t);
     std::uint64_t& last = wanted.last[type];
     if (now == last) continue;
@@ -135,11 +133,14 @@ bool next_change(Registration& wanted, const Plan& plan, double t, Event* event)
   return false;
 }
 
-// The first event that this set has not had yet.
-bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
+// The first event that this set has not had yet; without one, `next` becomes the instant of the
+// next one that is planned, if that is earlier.
+bool next_event(EventSet& set, const Plan& plan, double t, Event* event, double* next) {
   for (Registration& wanted : set.registrations) {
     for (Occurrence& one : occurrences(plan, wanted, t)) {
-      if ((wanted.types & one.type) == 0 || one.at > t || one.at < wanted.since) continue;
+      if ((wanted.types & one.type) == 0 || one.at < wanted.since) continue;
+      if (one.at > t) *next = std::min(*next, one.at);
+      if (one.at > t) continue;
       const auto& had = set.delivered;
       if (std::find(had.begin(), had.end(), one.key) != had.end()) continue;
       set.delivered.push_back(std::move(one.key));
@@ -151,26 +152,28 @@ bool next_event(EventSet& set, const Plan& plan, double t, Event* event) {
   return false;
 }
 
-// Looks now and then until there is an event or the time is over.
+// Rests until there is an event or the time is over.
 nvmlReturn_t wait_for_event(Fn fn, nvmlEventSet_t handle, unsigned timeout_ms, Event* event) {
   {
     Call call(fn);
     if (const nvmlReturn_t code = call.enter_system(); code != NVML_SUCCESS) return code;
   }
-  for (std::uint64_t waited = 0;;) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
     const std::shared_ptr<const Plan> plan = library().plan();
     if (plan == nullptr || !library().initialised()) return NVML_ERROR_UNINITIALIZED;
+    const double t = library().now(*plan);
+    double next = t + kLongestRest;
     {
       const std::lock_guard lock(library().events_mutex());
       EventSet* set = find_set(handle);
       if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-      if (next_event(*set, *plan, library().now(*plan), event)) return NVML_SUCCESS;
+      if (next_event(*set, *plan, t, event, &next)) return NVML_SUCCESS;
     }
-    if (waited >= timeout_ms) return NVML_ERROR_TIMEOUT;
-    const std::uint64_t rest_ms = std::min<std::uint64_t>(kPollMs, timeout_ms - waited);
-    const timespec rest{0, static_cast<long>(rest_ms) * 1000000L};
-    nanosleep(&rest, nullptr);
-    waited += rest_ms;
+    const double left = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left <= 0) return NVML_ERROR_TIMEOUT;
+    library().rest(*plan, std::min(left, next - t));
   }
 }
 

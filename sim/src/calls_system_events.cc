@@ -1,7 +1,6 @@
 // Events of the driver itself: a GPU bound to it or taken from it.
-#include <time.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "call.h"
@@ -15,7 +14,6 @@ namespace {
 constexpr std::uint64_t kSetMark = 0xAULL << 40;
 constexpr std::uint64_t kUnbind = 1;
 constexpr std::uint64_t kBind = 2;
-constexpr unsigned kPollMs = 50;
 
 nvmlSystemEventSet_t set_handle(std::size_t at) {
   return reinterpret_cast<nvmlSystemEventSet_t>(kSetMark | (at + 1) << 4);
@@ -58,7 +56,9 @@ bool next_event(EventSet& set, const Plan& plan, double t, nvmlSystemEventData_v
 }
 
 nvmlReturn_t wait_on(nvmlSystemEventSetWaitRequest_v1_t* request) {
-  for (unsigned waited = 0;;) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::milliseconds(request->timeoutms);
+  for (;;) {
     const std::shared_ptr<const Plan> plan = library().plan();
     if (plan == nullptr || !library().initialised()) return NVML_ERROR_UNINITIALIZED;
     {
@@ -72,11 +72,9 @@ nvmlReturn_t wait_on(nvmlSystemEventSetWaitRequest_v1_t* request) {
       }
       if (request->numEvent > 0) return NVML_SUCCESS;
     }
-    if (waited >= request->timeoutms) return NVML_ERROR_TIMEOUT;
-    const unsigned rest_ms = std::min(kPollMs, request->timeoutms - waited);
-    const timespec rest{0, static_cast<long>(rest_ms) * 1000000L};
-    nanosleep(&rest, nullptr);
-    waited += rest_ms;
+    const double left = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left <= 0) return NVML_ERROR_TIMEOUT;
+    library().rest(*plan, std::min(left, kLongestRest));
   }
 }
 

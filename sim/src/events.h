@@ -37,6 +37,12 @@ struct GpmSample {
   double t = 0;
 };
 
+// Longest rest of a call that waits for events, in seconds. The real one sleeps in the kernel until
+// something happens. Here it is awake when a planned event is due and when a control file was found
+// changed; how often it looks for the rest (states that changed, the file itself) is a bargain
+// between promptness and what waiting costs.
+inline constexpr double kLongestRest = 0.25;
+
 std::size_t open_event_sets(Library& library);
 std::size_t open_gpm_samples(Library& library);
 

@@ -162,6 +162,15 @@ void Library::rebuild(std::vector<LiveFault> control_faults) {
   plan->offset_seconds = control_.offset_seconds;
   plan->latency_seconds = latency_seconds_;
   plan_ = std::move(plan);
+  changed_.notify_all();
+}
+
+void Library::rest(const Plan& seen, double seconds) {
+  const unsigned session = generation_.load();
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] {
+    return plan_.get() != &seen || generation_.load() != session || sessions_.load() == 0;
+  });
 }
 
 double Library::now(const Plan& plan) const {
@@ -271,7 +280,10 @@ nvmlReturn_t Library::init() {
 nvmlReturn_t Library::shutdown() {
   const std::lock_guard session(session_mutex_);
   if (sessions_.load() == 0) return NVML_ERROR_UNINITIALIZED;
-  if (sessions_.fetch_sub(1) == 1) dump_counts();
+  if (sessions_.fetch_sub(1) == 1) {
+    changed_.notify_all();
+    dump_counts();
+  }
   return NVML_SUCCESS;
 }
 
@@ -285,6 +297,7 @@ void Library::restart() {
   sessions_ = 0;
   scenario_ = nullptr;
   plan_ = nullptr;
+  changed_.notify_all();
   control_faults_.clear();
   next_control_check_us_ = 0;
   reset_counts();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -78,6 +79,10 @@ class Library {
   // The plan of now; re-reads the control file when it has changed. Null before the first init.
   std::shared_ptr<const Plan> plan();
 
+  // Rests for so long, or until another plan than this one holds or the session changes. What waits
+  // for an event rests here: faults of a control file wake it as soon as any call has found them.
+  void rest(const Plan& seen, double seconds);
+
   // Seconds since the start, and the driver's time stamp (microseconds of the Unix epoch) of an
   // instant.
   double now(const Plan& plan) const;
@@ -115,6 +120,7 @@ class Library {
 
   std::mutex session_mutex_;  // one init or shutdown at a time; taken before mutex_
   std::mutex mutex_;          // guards what follows up to the atomics
+  std::condition_variable changed_;
   std::shared_ptr<const Scenario> scenario_;
   std::shared_ptr<const Plan> plan_;
   std::vector<LiveFault> scenario_faults_;

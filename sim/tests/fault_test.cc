@@ -292,6 +292,49 @@ TEST_F(FaultTest, AnXidReachesWhoRegisteredBefore) {
   EXPECT_EQ(get<int()>("gpusight_sim_open_event_sets")(), 0);
 }
 
+TEST_F(FaultTest, WhoWaitsIsWokenWhenTheEventIsDueOrPutIntoTheControlFile) {
+  ASSERT_EQ(init(std::string(kRunning) + "[[fault]]\nkind = \"xid\"\ncode = 13\nat = 0.4\n"),
+            NVML_SUCCESS);
+  nvmlEventSet_t set = nullptr;
+  ASSERT_EQ(call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  ASSERT_EQ(call("nvmlDeviceRegisterEvents", gpu(0), 8ULL, set), NVML_SUCCESS);
+  nvmlEventData_t data{};
+  const auto wait = [&] { return call("nvmlEventSetWait_v2", set, &data, 20000U); };
+  auto begin = steady_clock::now();
+  ASSERT_EQ(wait(), NVML_SUCCESS);
+  EXPECT_EQ(data.eventData, 13U);
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(4000));
+  // Any call that finds the file changed wakes the one that waits.
+  const nvmlDevice_t device = gpu(1);
+  std::thread other([&] {
+    usleep(50000);
+    control("[[fault]]\nkind = \"xid\"\ncode = 31\ngpu = 0\n");
+    power(device);
+  });
+  begin = steady_clock::now();
+  EXPECT_EQ(wait(), NVML_SUCCESS);
+  EXPECT_EQ(data.eventData, 31U);
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(4000));
+  other.join();
+}
+
+TEST_F(FaultTest, WaitingForEventsCostsNextToNothing) {
+  ASSERT_EQ(init(kRunning), NVML_SUCCESS);
+  nvmlEventSet_t set = nullptr;
+  ASSERT_EQ(call("nvmlEventSetCreate", &set), NVML_SUCCESS);
+  for (unsigned i = 0; i < 2; ++i) {
+    ASSERT_EQ(call("nvmlDeviceRegisterEvents", gpu(i), 8ULL | 4ULL, set), NVML_SUCCESS);
+  }
+  nvmlEventData_t data{};
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_THREAD, &before);
+  while (call("nvmlEventSetWait_v2", set, &data, 1000U) == NVML_SUCCESS) {
+  }
+  getrusage(RUSAGE_THREAD, &after);
+  EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, 20);  // twice a second would be enough
+}
+
 TEST_F(FaultTest, TheOldEventCallWritesTwentyFourBytes) {
   ASSERT_EQ(init(kRunning), NVML_SUCCESS);
   nvmlEventSet_t set = nullptr;

@@ -45,6 +45,7 @@ sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
                                           .root = platform::RootFs(origin.root),
                                           .nvml_path = origin.nvml_path,
                                           .interval = origin.interval,
+                                          .pace = origin.pace,
                                           .number = ++number}));
   }
   options.resolve_owners = [this](std::span<const std::span<model::Process>> lists) {

@@ -25,6 +25,7 @@ struct Origin {
   std::string root = "/";
   std::string nvml_path;  // empty: the usual places
   Duration interval = std::chrono::seconds(1);
+  collect::Pace pace = collect::Pace::kSpread;
 };
 
 Origin origin_of(const config::Config& config);

@@ -23,7 +23,9 @@ class OwnReadings {
   explicit OwnReadings(const config::Config& config) : config_(config) {}
 
   Result<model::SnapshotPtr> read_once(Duration settle) {
-    if (!machine_) machine_ = std::make_unique<Machine>(origin_of(config_), nullptr);
+    Origin origin = origin_of(config_);
+    origin.pace = collect::Pace::kAtOnce;
+    if (!machine_) machine_ = std::make_unique<Machine>(origin, nullptr);
     return machine_->read_once(settle);
   }
 

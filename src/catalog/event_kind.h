@@ -32,6 +32,7 @@ enum class EventKind : uint8_t {
   kClockChange,
   kPowerSource,
   kNvswitchError,
+  kEventsLeftOut,
   kCount,
 };
 

@@ -31,6 +31,7 @@ constexpr EventKindRow kKinds[] = {
     {kClockChange, 19, "clock_change", kInfo, MessageId::kEventClockChange, {}, {"Clock change", "时钟变更"}},
     {kPowerSource, 20, "power_source", kInfo, MessageId::kEventPowerSource, {}, {"Power source", "电源变更"}},
     {kNvswitchError, 21, "nvswitch_error", kError, MessageId::kEventNvswitchError, {}, {"NVSwitch error", "NVSwitch 错误"}},
+    {kEventsLeftOut, 22, "events_left_out", kWarning, MessageId::kEventEventsLeftOut, {}, {"Events left out", "事件省略"}},
 };
 // clang-format on
 

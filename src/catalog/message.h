@@ -32,7 +32,7 @@ enum class MessageId : uint16_t {
   kEventDeviceAsleep, kEventDeviceAwake, kEventDriverReload, kEventMigChange, kEventClockJump,
   kEventProcessStart, kEventProcessExit, kEventDaemonStart, kEventDaemonStop,
   kEventMemoryError, kEventMemoryRetirement, kEventRecoveryAction, kEventPerformanceState,
-  kEventClockChange, kEventPowerSource, kEventNvswitchError,
+  kEventClockChange, kEventPowerSource, kEventNvswitchError, kEventEventsLeftOut,
   // command line and environment
   kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
   kUsageUnexpectedArgument, kUsageMissingArgument,

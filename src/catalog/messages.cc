@@ -73,6 +73,7 @@ constexpr MessageRow kMessages[] = {
     {kEventClockChange, "event.clock_change", {"clocks changed", "时钟已改变"}},
     {kEventPowerSource, "event.power_source", {"power source changed", "电源已切换"}},
     {kEventNvswitchError, "event.nvswitch_error", {"NVSwitch {0}: SXid {1}: {2}", "NVSwitch {0}：SXid {1}：{2}"}},
+    {kEventEventsLeftOut, "event.events_left_out", {"{0} more were left out: {1}", "另有 {0} 条未列出：{1}"}},
 
     {kUsageUnknownCommand, "usage.unknown_command", {"there is no command {0}", "没有命令 {0}"}},
     {kUsageUnknownOption, "usage.unknown_option", {"there is no option {0}", "没有选项 {0}"}},

@@ -75,6 +75,9 @@ class Report {
   void processes_absent(model::Reason reason);
   void sessions(std::vector<model::Session> sessions);
 
+  // How this lane's devices hang together with others, as far as it knows by now. It stands until
+  // the lane says otherwise or its generation ends.
+  void topology(model::Topology part) { topology_ = std::move(part); }
   void event(model::Event event);  // times are filled in here when they are not set
   // One call into a vendor library: counted and timed for gpusight_driver_*.
   void count_call(Duration took);
@@ -88,6 +91,7 @@ class Report {
   std::span<const Subject> subjects() const { return subjects_; }
   std::vector<Subject>& mutable_subjects() { return subjects_; }
   std::vector<model::Event>& events() { return events_; }
+  std::optional<model::Topology>& topology() { return topology_; }
   uint64_t calls() const { return calls_; }
   Duration call_time() const { return call_time_; }
   uint64_t implausible() const { return implausible_; }
@@ -100,6 +104,7 @@ class Report {
   std::vector<Subject> subjects_;
   size_t current_ = 0;
   std::vector<model::Event> events_;
+  std::optional<model::Topology> topology_;
   uint64_t calls_ = 0;
   Duration call_time_{};
   uint64_t implausible_ = 0;
@@ -137,8 +142,6 @@ class Generation {
   virtual ~Generation() = default;  // closes everything; may block in the driver
   virtual std::span<const model::Device> devices() const = 0;
   virtual std::span<const std::unique_ptr<Lane>> lanes() const = 0;
-  // How its devices hang together; nullptr: not known.
-  virtual std::shared_ptr<const model::Topology> topology() const { return nullptr; }
 };
 
 // What open() or watch() found out.
@@ -172,12 +175,19 @@ class Source {
   virtual std::vector<std::pair<model::Device, model::DeviceState>> untouched() const { return {}; }
 };
 
+// How soon a source finds out what its devices can tell.
+enum class Pace : uint8_t {
+  kSpread,  // over several polls: the first of them cost no more than any other
+  kAtOnce,  // in the first poll, whatever that costs: for who reads but once
+};
+
 // What every source is made from.
 struct SourceOptions {
   const Clock* clock = nullptr;
   platform::RootFs root;  // "/" or a fixture tree
   std::string nvml_path;  // a library named by hand; empty: the usual places
   Duration interval = std::chrono::seconds(1);
+  Pace pace = Pace::kSpread;
   model::SourceNumber number = 0;  // given by the registry
 };
 

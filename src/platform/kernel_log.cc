@@ -56,10 +56,17 @@ bool KernelLog::fill() {
     return true;
   }
   if (got < 0 && errno == EPIPE) {  // overwritten; the next read goes on with the oldest there is
-    ++overruns_;
     return true;
   }
   return got < 0 && (errno == EINTR || errno == EINVAL);  // EINVAL: a record that is too long
+}
+
+// The kernel numbers its messages one by one: a gap is what was overwritten.
+void KernelLog::count_lost(const KernelMessage& message) {
+  if (next_sequence_ && message.sequence > *next_sequence_) {
+    lost_ += message.sequence - *next_sequence_;
+  }
+  next_sequence_ = message.sequence + 1;
 }
 
 std::vector<KernelMessage> KernelLog::read(size_t most) {
@@ -72,6 +79,7 @@ std::vector<KernelMessage> KernelLog::read(size_t most) {
       continue;
     }
     if (auto message = parse_kernel_message(std::string_view(rest_).substr(0, end))) {
+      count_lost(*message);
       messages.push_back(std::move(*message));
     }
     rest_.erase(0, end + 1);

@@ -34,17 +34,19 @@ class KernelLog {
 
   // At most `most` messages that came since the last time.
   std::vector<KernelMessage> read(size_t most);
-  // Times that the kernel had overwritten messages before they were read.
-  uint64_t overruns() const { return overruns_; }
+  // How many messages the kernel had overwritten before they were read.
+  uint64_t lost() const { return lost_; }
 
  private:
   explicit KernelLog(UniqueFd fd) : fd_(std::move(fd)) {}
 
   bool fill();
+  void count_lost(const KernelMessage& message);
 
   UniqueFd fd_;
-  std::string rest_;  // read, and not yet a whole line
-  uint64_t overruns_ = 0;
+  std::string rest_;                       // read, and not yet a whole line
+  std::optional<uint64_t> next_sequence_;  // after the last message
+  uint64_t lost_ = 0;
 };
 
 }  // namespace gpusight::platform

@@ -57,6 +57,18 @@ TEST_F(KernelLogTest, GivesNoMoreThanAskedForAndTheRestNextTime) {
   EXPECT_EQ(log->read(100).size(), 15u);
 }
 
+TEST_F(KernelLogTest, GapsInTheNumbersAreMessagesThatWereLost) {
+  append("");
+  auto log = KernelLog::open(RootFs(root_));
+  ASSERT_TRUE(log.ok());
+  append("6,900,1,-;first\n6,901,1,-;second\n");
+  EXPECT_EQ(log->read(10).size(), 2u);
+  EXPECT_EQ(log->lost(), 0u);
+  append("6,1000,1,-;after the kernel's buffer was full\n6,1001,1,-;next\n6,1003,1,-;last\n");
+  EXPECT_EQ(log->read(10).size(), 3u);
+  EXPECT_EQ(log->lost(), 99u);
+}
+
 TEST_F(KernelLogTest, GarbageDoesNotHoldItUp) {
   append("");
   auto log = KernelLog::open(RootFs(root_));

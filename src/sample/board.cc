@@ -112,7 +112,8 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
   source.status = news.status;
   std::set<std::string> present;
   if (news.opened) {
-    source.topology = news.topology;
+    source.topology_parts.clear();
+    source.topology.reset();
     say_reload(source, news, now);
     source.generations = news.generation;
     source.last_work = now.mono;
@@ -197,8 +198,9 @@ void Board::apply_result(LaneResult result, const Now& now) {
   if (result.cadence != collect::LaneCadence::kEvents) {
     source.lane_took[result.lane] = result.took;
   }
-  for (model::Event& event : result.report.events()) apply_event(source, std::move(event));
+  for (model::Event& event : result.report.events()) apply_event(source, std::move(event), now);
   if (result.generation != source.generations) return;  // a late word of a closed generation
+  if (result.report.topology()) apply_topology(source, result);
   source.is_generation_lost |= result.verdict == collect::Verdict::kGenerationLost;
   for (collect::Report::Subject& subject : result.report.mutable_subjects()) {
     note_work(source, subject, now);
@@ -206,13 +208,23 @@ void Board::apply_result(LaneResult result, const Now& now) {
   }
 }
 
-void Board::apply_event(SourceEntry& source, model::Event event) {
+void Board::apply_topology(SourceEntry& source, LaneResult& result) {
+  source.topology_parts[result.lane] = std::move(*result.report.topology());
+  auto whole = std::make_shared<model::Topology>();
+  for (const auto& [lane, part] : source.topology_parts) {
+    whole->paths.insert(whole->paths.end(), part.paths.begin(), part.paths.end());
+    whole->places.insert(whole->places.end(), part.places.begin(), part.places.end());
+  }
+  source.topology = std::move(whole);
+}
+
+void Board::apply_event(SourceEntry& source, model::Event event, const Now& now) {
   // Several lanes may notice the same change.
   const bool is_known =
       event.kind == EventKind::kMigChange && !source.mig_changed.insert(event.uuid).second;
   if (is_known) return;
   count_event(event);
-  events_.push_back(std::move(event));
+  tell(std::move(event), now);
 }
 
 void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now) {
@@ -276,9 +288,10 @@ void Board::apply_processes(DeviceEntry& entry, collect::Report::Subject& subjec
                                      std::pair(&ended, EventKind::kProcessExit)}) {
       for (const auto& [pid, start] : *list) {
         if (is_of_an_instance(*entry.device, pid, next, entry.processes)) continue;
-        emit(kind, entry.device->uuid, {std::to_string(pid)}, now);
-        events_.back().code = pid;
-        events_.back().fields = {{"pid", std::to_string(pid)}};
+        model::Event event = event_at(now, kind, entry.device->uuid, {std::to_string(pid)});
+        event.code = pid;
+        event.fields = {{"pid", std::to_string(pid)}};
+        tell(std::move(event), now);
       }
     }
   }
@@ -329,12 +342,12 @@ void Board::count_event(const model::Event& event) {
 
 void Board::emit(EventKind kind, const std::string& uuid, std::vector<std::string> arguments,
                  const Now& now) {
-  events_.push_back({.wall = now.wall,
-                     .mono = now.mono,
-                     .kind = kind,
-                     .severity = catalog::event_kind(kind).severity,
-                     .uuid = uuid,
-                     .arguments = std::move(arguments)});
+  tell(event_at(now, kind, uuid, std::move(arguments)), now);
+}
+
+// Every event passes here, after it was counted.
+void Board::tell(model::Event event, const Now& now) {
+  if (event_limit_.admit(event, now.mono)) events_.push_back(std::move(event));
 }
 
 std::vector<model::Event> Board::take_events() { return std::exchange(events_, {}); }

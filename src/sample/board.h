@@ -13,6 +13,7 @@
 
 #include "collect/source.h"
 #include "model/snapshot.h"
+#include "sample/event_limit.h"
 #include "sample/lane_runner.h"
 #include "sample/source_runner.h"
 
@@ -20,12 +21,6 @@ namespace gpusight::sample {
 
 // How often slow lanes are polled.
 inline constexpr Duration kSlowPeriod = std::chrono::seconds(10);
-
-// One moment on both clocks.
-struct Now {
-  MonoTime mono{};
-  WallTime wall{};
-};
 
 class Board {
  public:
@@ -92,7 +87,8 @@ class Board {
     std::string name;
     std::set<catalog::MetricId> declares;
     model::SourceStatus status;
-    std::shared_ptr<const model::Topology> topology;
+    std::map<std::string, model::Topology> topology_parts;  // by lane
+    std::shared_ptr<const model::Topology> topology;        // of all of them
     std::set<std::string> pending;
     std::map<std::string, Duration> lane_took;
     uint64_t generations = 0;
@@ -112,7 +108,8 @@ class Board {
   void apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
                        const Now& now);
   void say_reload(SourceEntry& source, const SourceNews& news, const Now& now);
-  void apply_event(SourceEntry& source, model::Event event);
+  void apply_topology(SourceEntry& source, LaneResult& result);
+  void apply_event(SourceEntry& source, model::Event event, const Now& now);
   void apply_subject(LaneResult& result, collect::Report::Subject& subject, const Now& now);
   bool is_of_an_instance(const model::Device& gpu, int64_t pid,
                          const std::vector<model::Process>& now_there,
@@ -122,6 +119,7 @@ class Board {
   void count_event(const model::Event& event);
   void emit(catalog::EventKind kind, const std::string& uuid, std::vector<std::string> arguments,
             const Now& now);
+  void tell(model::Event event, const Now& now);
 
   model::DeviceState shown_state(const DeviceEntry& entry) const;
   model::DeviceSnapshot build_device(const DeviceEntry& entry, const Now& now) const;
@@ -139,6 +137,7 @@ class Board {
   std::map<size_t, SourceEntry> sources_;
   Subject host_;
   std::vector<model::Event> events_;
+  EventLimit event_limit_;
   uint64_t sequence_ = 0;
   uint64_t late_ticks_ = 0;
 };

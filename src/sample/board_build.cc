@@ -202,6 +202,7 @@ model::Samples Board::build_self(const Now& now, const SelfReadings& self) const
 model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late) {
   ++sequence_;
   if (late) ++late_ticks_;
+  for (model::Event& event : event_limit_.left_out(now)) events_.push_back(std::move(event));
   model::Snapshot snapshot{.sequence = sequence_,
                            .wall = now.wall,
                            .mono = now.mono,

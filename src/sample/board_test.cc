@@ -262,17 +262,48 @@ TEST_F(BoardTest, AtShortTicksWhatIsReadOnceASecondIsFresh) {
   EXPECT_FALSE(is_fresh());
 }
 
-TEST_F(BoardTest, TheTopologyOfTheOpenGenerationIsShown) {
+TEST_F(BoardTest, TheTopologyIsWhatTheLanesOfTheOpenGenerationTell) {
+  const auto tell = [&](const std::string& lane, const std::vector<model::Path>& paths) {
+    answer(lane, [&](collect::Report& report) { report.topology({.paths = paths}); });
+  };
+  open({gpu_});
   EXPECT_EQ(build().topology, nullptr);
-  const auto topology = std::make_shared<const model::Topology>();
-  board_.apply_news(0,
-                    {.status = {.name = "nvml", .phase = model::SourcePhase::kRunning},
-                     .generation = ++generation_,
-                     .opened = true,
-                     .devices = {gpu_},
-                     .topology = topology},
-                    now());
-  EXPECT_EQ(build().topology, topology);
+  const model::Path unknown{.from_uuid = "GPU-0", .to_uuid = "GPU-1"};
+  const model::Path link{"GPU-0", "GPU-1", model::PathKind::kNvLink, 4};
+  const model::Path card{"GPU-1", "nic:mlx5_0", model::PathKind::kOneSwitch, 0};
+  tell("nvml/GPU-0/slow", {unknown});
+  tell("nvml/GPU-1/slow", {card});
+  EXPECT_EQ(build().topology->paths, (std::vector{unknown, card}));
+  tell("nvml/GPU-0/slow", {link});  // the last word counts
+  EXPECT_EQ(build().topology->paths, (std::vector{link, card}));
+  EXPECT_EQ(build().topology, build().topology);  // for as long as nobody says otherwise
+  open({gpu_});
+  EXPECT_EQ(build().topology, nullptr);
+}
+
+// FAULT-012
+TEST_F(BoardTest, AStormOfEventsIsCountedInFullAndToldInPart) {
+  const auto errors_after = [&](int times) {
+    answer("nvml/events", [&](collect::Report& report) {
+      for (int i = 0; i < times; ++i) {
+        report.event({.kind = EventKind::kXid, .uuid = "GPU-0", .code = 31});
+      }
+    });
+    const model::Snapshot snapshot = build();
+    return model::find_sample(snapshot.devices[0].samples, MetricId::kGpuXidErrors)->number();
+  };
+  open({gpu_});
+  board_.take_events();
+  EXPECT_EQ(errors_after(5000), 5000);
+  EXPECT_EQ(board_.take_events().size(), EventLimit::kMost);
+  clock_.advance(EventLimit::kPeriod);
+  EXPECT_EQ(build().devices.size(), 1u);
+  const auto events = board_.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, EventKind::kEventsLeftOut);
+  EXPECT_EQ(events[0].arguments, (std::vector<std::string>{"4900", "xid"}));
+  EXPECT_EQ(errors_after(1), 5001);
+  EXPECT_EQ(board_.take_events().size(), 1u);
 }
 
 }  // namespace

@@ -92,7 +92,6 @@ void SourceRunner::Core::open() {
   news.opened = true;
   news.untouched = std::move(opened.untouched);
   news.devices.clear();
-  news.topology = generation ? generation->topology() : nullptr;
   if (generation) {
     news.devices.assign(generation->devices().begin(), generation->devices().end());
   }

@@ -20,7 +20,6 @@ struct SourceNews {
   uint64_t generation = 0;  // 0 before the first opening
   bool opened = false;      // devices below are those of a new generation
   std::vector<model::Device> devices;
-  std::shared_ptr<const model::Topology> topology;  // of those
   std::vector<std::pair<model::Device, model::DeviceState>> untouched;
 };
 

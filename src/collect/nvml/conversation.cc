@@ -6,9 +6,10 @@
 
 namespace gpusight::collect::nvml {
 
-bool HandleMemory::is_unsupported(uint32_t key, MonoTime now) const {
+Standing HandleMemory::standing(uint32_t key, MonoTime now) const {
   const auto it = unsupported_until_.find(key);
-  return it != unsupported_until_.end() && now < it->second;
+  if (it == unsupported_until_.end()) return Standing::kOpen;
+  return now < it->second ? Standing::kUnsupported : Standing::kAskAgain;
 }
 
 Verdict PollFate::verdict() const {
@@ -17,7 +18,20 @@ Verdict PollFate::verdict() const {
 }
 
 bool Conversation::is_worth_asking(Query query, uint32_t sub) const {
-  return !fate_.is_over() && !memory_.is_unsupported(HandleMemory::key(query, sub), report_.now());
+  const Standing standing = memory_.standing(HandleMemory::key(query, sub), report_.now());
+  return !fate_.is_over() && standing != Standing::kUnsupported;
+}
+
+bool Conversation::has_room() {
+  if (has_room_for(1)) return true;
+  fate_.was_cut = true;
+  return false;
+}
+
+bool Conversation::may_ask_again() {
+  if (fate_.again == 0) return false;
+  --fate_.again;
+  return true;
 }
 
 void Conversation::note(uint32_t key, Return code) {
@@ -36,7 +50,8 @@ void Conversation::note(uint32_t key, Return code) {
 // or the handle has died (a MIG device destroyed, a driver reloaded), or even names another device.
 void Conversation::check_handle() {
   // A batch may hold many such questions: one look a poll is enough.
-  if (std::exchange(has_checked_handle_, true)) return;
+  if (has_checked_handle_ || !has_room()) return;
+  has_checked_handle_ = true;
   if (api_.uuid == nullptr || uuid_.starts_with("PCI-")) return;
   char text[kUuidBytes + 1] = {};
   const MonoTime start = report_.now();

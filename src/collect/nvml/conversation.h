@@ -1,6 +1,7 @@
 // How a lane talks to the driver about one handle: every call is counted and timed, what a handle
 // does not support is remembered and costs no call, and once a code says that the GPU or the whole
-// library generation is gone, no further call is made in this poll.
+// library generation is gone, no further call is made in this poll. Nor is one beyond the number
+// that the poll may make: what was not asked says so, and is asked in the next poll.
 //
 // All of it belongs to one lane: no locks.
 #pragma once
@@ -88,23 +89,33 @@ enum class Query : uint16_t {
   kViolation,
 };
 
+// Whether it is worth asking.
+enum class Standing : uint8_t {
+  kOpen,
+  kUnsupported,  // it was refused, not long ago
+  kAskAgain,     // it was refused, and may by now be supported
+};
+
 // What is known of a handle's abilities, kept between polls.
 class HandleMemory {
  public:
   // A mode (MIG, ECC, vGPU) may change what a handle supports, so it is asked again this often, not
-  // everything at once but spread over some minutes.
+  // everything at once but spread over some minutes; PollFate bounds how much of it a poll does.
   static constexpr Duration kAskAgain = std::chrono::minutes(10);
   static constexpr Duration kSpread = std::chrono::minutes(5);
 
   static uint32_t key(Query query, uint32_t sub) {
     return static_cast<uint32_t>(query) << 16 | (sub & 0xFFFF);
   }
-  bool is_unsupported(uint32_t key, MonoTime now) const;
+  Standing standing(uint32_t key, MonoTime now) const;
   void set_unsupported(uint32_t key, MonoTime now) {
     const uint32_t mixed = key * 2654435761U >> 24;  // any 8 bits that differ from key to key
     unsupported_until_[key] = now + kAskAgain + kSpread / 256 * mixed;
   }
-  void set_worked(uint32_t key) { worked_.insert(key); }
+  void set_worked(uint32_t key) {
+    worked_.insert(key);
+    unsupported_until_.erase(key);
+  }
   bool has_worked(uint32_t key) const { return worked_.contains(key); }
 
  private:
@@ -118,9 +129,17 @@ constexpr size_t more_room(size_t room, size_t asked, size_t most) {
   return std::min(most, std::max(asked, room * 2));
 }
 
-// The code that ended a poll early, shared by the conversations about a GPU and its MIG devices.
+// What becomes of a poll, shared by the conversations about a GPU and its MIG devices: the code
+// that ended it early, and how many calls it may make.
 struct PollFate {
+  // Asking again what was refused is never urgent: at most so much of it at a time.
+  static constexpr uint64_t kMostAgain = 1;
+
   Return fatal = Return::kSuccess;
+  uint64_t most_calls = UINT64_MAX;  // as the report counts them
+  uint64_t again = kMostAgain;       // how often what was refused may be asked again
+  bool was_cut = false;              // something was not asked because there was no call left
+
   bool is_over() const { return fatal != Return::kSuccess; }
   Verdict verdict() const;
 };
@@ -146,7 +165,10 @@ class Conversation {
     if (fate_.is_over()) return fate_.fatal;
     if (function == nullptr) return Return::kFunctionNotFound;
     const uint32_t key = HandleMemory::key(query, sub);
-    if (memory_.is_unsupported(key, report_.now())) return Return::kNotSupported;
+    const Standing standing = memory_.standing(key, report_.now());
+    if (standing == Standing::kUnsupported) return Return::kNotSupported;
+    if (standing == Standing::kAskAgain && !may_ask_again()) return Return::kNotSupported;
+    if (!has_room()) return Return::kNotReady;
     const MonoTime start = report_.now();
     const Return code = function(arguments...);
     report_.count_call(report_.now() - start);
@@ -161,11 +183,15 @@ class Conversation {
   const NvmlApi& api() const { return api_; }
   Handle handle() const { return handle_; }
   Report& report() { return report_; }
-  const PollFate& fate() const { return fate_; }
+  PollFate& fate() { return fate_; }
+  // Whether the poll may make so many calls more.
+  bool has_room_for(uint64_t calls) const { return report_.calls() + calls <= fate_.most_calls; }
 
  private:
   void note(uint32_t key, Return code);
   void check_handle();
+  bool has_room();
+  bool may_ask_again();
 
   const NvmlApi& api_;
   Handle handle_;

@@ -13,7 +13,6 @@ namespace {
 
 // More than any machine has; a count beyond it is garbage.
 constexpr unsigned kMostGpus = 512;
-constexpr unsigned kMostMigDevices = 64;
 
 // The library's texts end with a zero within their buffer; one that does not is cut there.
 class Text {

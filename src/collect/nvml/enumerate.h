@@ -14,6 +14,9 @@
 
 namespace gpusight::collect::nvml {
 
+// More than any GPU is divided into; a count beyond it is garbage.
+inline constexpr unsigned kMostMigDevices = 64;
+
 struct MigDevice {
   Handle handle = nullptr;
   model::Device device;

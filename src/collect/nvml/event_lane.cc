@@ -18,6 +18,7 @@ using catalog::EventKind;
 constexpr unsigned kWaitMs = 500;
 constexpr int kEventsAPoll = 64;
 constexpr Duration kFrequentPause = std::chrono::seconds(10);
+constexpr Duration kStormPause = std::chrono::milliseconds(100);
 
 // What else than XID errors and changes of MIG the driver tells of.
 struct EventRow {
@@ -66,7 +67,7 @@ enum class Registered : uint8_t { kDone, kStartAgain };
 
 // Each mask by itself: one that a device does not support must not cost the others.
 Registered register_gpu(CallMeter& call, const NvmlApi& api, EventSet set, SharedGpu& gpu,
-                        Choked& choked) {
+                        Choked& choked, unsigned& done) {
   for (const uint64_t mask : masks_of(call, api, gpu.gpu.handle)) {
     if (choked.contains({&gpu, mask})) continue;
     const Return code =
@@ -76,6 +77,7 @@ Registered register_gpu(CallMeter& call, const NvmlApi& api, EventSet set, Share
       if (mask == kEventXid) gpu.no_events = reason_of(code);
       return Registered::kStartAgain;
     }
+    done += code == Return::kSuccess;
     if (mask != kEventXid) continue;
     gpu.no_events.reset();
     if (code != Return::kSuccess) gpu.no_events = reason_of(code);
@@ -124,6 +126,15 @@ model::Event logged_event(const std::string& uuid, const NvrmMessage& message) {
   return event;
 }
 
+// Lines that the kernel had overwritten before they were read.
+model::Event left_out_event(const std::string& lines) {
+  constexpr const char* kWhat = "kernel_log";
+  return {.kind = EventKind::kEventsLeftOut,
+          .severity = catalog::event_kind(EventKind::kEventsLeftOut).severity,
+          .fields = {{"count", lines}, {"what", kWhat}},
+          .arguments = {lines, kWhat}};
+}
+
 }  // namespace
 
 std::unique_ptr<DriverEvents> DriverEvents::create(
@@ -139,14 +150,13 @@ std::unique_ptr<DriverEvents> DriverEvents::create(
     }
     std::unique_ptr<DriverEvents> events(new DriverEvents(api, set));
     bool start_again = false;
-    bool any = false;
+    unsigned any = 0;  // registered
     for (const auto& gpu : gpus) {
-      start_again = register_gpu(call, api, set, *gpu, choked) == Registered::kStartAgain;
+      start_again = register_gpu(call, api, set, *gpu, choked, any) == Registered::kStartAgain;
       if (start_again) break;
-      any |= !gpu->no_events;
     }
     if (start_again) continue;  // one more is excluded each time, so this ends
-    return any ? std::move(events) : nullptr;
+    return any > 0 ? std::move(events) : nullptr;
   }
 }
 
@@ -217,10 +227,11 @@ bool EventLane::is_due(const model::Event& event, MonoTime now, uint64_t& more) 
   return true;
 }
 
-void EventLane::tell_xid(model::Event event, XidMerge::Way way, Report& report) {
-  const bool has_two_ways = context_.nvrm != nullptr && events_ != nullptr;
-  if (has_two_ways && !context_.nvrm->merge().is_news(event.uuid, event.code, way, report.now()))
+void EventLane::tell_xid(model::Event event, XidWay way, Report& report) {
+  const bool may_be_known = context_.nvrm != nullptr;
+  if (may_be_known && !context_.nvrm->merge().is_news(event.uuid, event.code, way, report.now())) {
     return;
+  }
   report.event(std::move(event));
 }
 
@@ -231,7 +242,7 @@ bool EventLane::tell(const EventData& data, Report& report) {
     return true;
   }
   if (data.type == kEventXid) {
-    tell_xid(xid_event(uuid, data), XidMerge::Way::kDriver, report);
+    tell_xid(xid_event(uuid, data), XidWay::kDriver, report);
     return true;
   }
   if (data.type == kEventMigChange) {
@@ -261,10 +272,13 @@ void EventLane::read_log(Report& report) {
     const bool is_xid = message.kind == NvrmMessage::Kind::kXid;
     model::Event event = logged_event(is_xid ? uuid_at(message.pci) : "", message);
     if (is_xid) {
-      tell_xid(std::move(event), XidMerge::Way::kKernelLog, report);
+      tell_xid(std::move(event), message.way, report);
     } else {
       report.event(std::move(event));
     }
+  }
+  if (const uint64_t lost = context_.nvrm->take_lost(); lost > 0) {
+    report.event(left_out_event(std::to_string(lost)));
   }
 }
 
@@ -289,6 +303,8 @@ Verdict EventLane::poll(Report& report) {
     // Which GPU is lost is for the fast lanes to say.
     return ends_generation(code) ? Verdict::kGenerationLost : Verdict::kGood;
   }
+  // A storm: the driver keeps what comes meanwhile, or drops it, but nobody is kept busy by it.
+  std::this_thread::sleep_for(kStormPause);
   return Verdict::kGood;
 }
 

@@ -44,7 +44,7 @@ class EventLane final : public Lane {
   Return wait(EventData& data, unsigned timeout_ms, Report& report);
   // False when the event means that everything must be listed again.
   bool tell(const EventData& data, Report& report);
-  void tell_xid(model::Event event, XidMerge::Way way, Report& report);
+  void tell_xid(model::Event event, XidWay way, Report& report);
   void read_log(Report& report);
   // Such events may come many times a second: one in a while, with how many there were.
   bool is_due(const model::Event& event, MonoTime now, uint64_t& more);

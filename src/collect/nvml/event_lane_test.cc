@@ -131,10 +131,33 @@ TEST_F(NvmlEvents, AMaskThatIsNotSupportedCostsNotTheOthers) {
 TEST_F(NvmlEvents, WithoutXidEventsTheirCounterSaysWhyItIsAbsent) {
   fake_.registering[kEventXid] = Return::kNotSupported;
   open();
-  EXPECT_EQ(find_lane("nvml/events"), nullptr);
-  EXPECT_EQ(fake_.event_sets, 0);
   fast();
   EXPECT_EQ(reason(MetricId::kGpuXidErrors), Reason::kNotSupported);
+  // The set still serves what else there is.
+  EXPECT_EQ(fake_.event_sets, 1);
+  fake_.events = {{gpu_handle(0), kEventMigChange, 0, kNotAMigInstance, kNotAMigInstance}};
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGenerationLost);
+}
+
+TEST_F(NvmlEvents, ADriverThatRegistersNothingHasNoSet) {
+  fake_.registering[kEventXid] = Return::kNotSupported;
+  fake_.registering[kEventMigChange] = Return::kNotSupported;
+  open();
+  EXPECT_EQ(find_lane("nvml/events"), nullptr);
+  EXPECT_EQ(fake_.event_sets, 0);
+}
+
+// FAULT-012
+TEST_F(NvmlEvents, AStormKeepsTheLaneNoBusierThanAFewPollsASecond) {
+  open();
+  for (int i = 0; i < 200; ++i) {
+    fake_.events.push_back({gpu_handle(0), kEventXid, 31, kNotAMigInstance, kNotAMigInstance});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(poll("nvml/events"), Verdict::kGood);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(90));
+  EXPECT_EQ(report_->events().size(), 64u);
+  EXPECT_LE(report_->calls(), 64u);
 }
 
 TEST_F(NvmlEvents, AMaskThatBreaksTheSetIsLeftOutOfANewOne) {

@@ -21,6 +21,7 @@ constexpr Duration kForgetEvery = std::chrono::minutes(1);
 constexpr Duration kTurnEvery = std::chrono::seconds(1);
 // The three lists of processes.
 constexpr uint64_t kInstanceProcessCalls = 3;
+constexpr uint64_t kMemoryCalls = 1;  // another one where the newer form is found to be missing
 constexpr uint32_t kFastBatch = 0;
 // Each fan costs a call: a board with more has them read in turns.
 constexpr unsigned kFansATick = 3;
@@ -87,9 +88,9 @@ std::vector<Turn> FastLane::turns() {
   }
   // As many fans as there is room for.
   turns.push_back([this](auto& talk, auto& found) {
-    const uint64_t made = std::min(talk.report().calls(), allowed_calls_);
-    const uint64_t some = std::clamp<uint64_t>(allowed_calls_ - made, 1, kFansATick);
-    fans_.read(talk, found, static_cast<unsigned>(some));
+    unsigned some = kFansATick;
+    while (some > 1 && !talk.has_room_for(some)) --some;
+    fans_.read(talk, found, some);
   });
   return turns;
 }
@@ -107,8 +108,8 @@ Verdict FastLane::poll(Report& report) {
   const Gpu& gpu = shared_.gpu;
   PollFate fate;
   Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
-  // The first poll gives the whole picture, whatever the tick.
-  allowed_calls_ = report.calls() + (has_polled_ ? most_calls(context_.interval) : kMostCalls);
+  const bool is_all_at_once = context_.pace == Pace::kAtOnce && !has_polled_;
+  if (!is_all_at_once) fate.most_calls = report.calls() + most_calls(context_.interval);
   has_polled_ = true;
   report.about(gpu.device.uuid);
   report.state(model::DeviceState::kActive);
@@ -137,9 +138,9 @@ void FastLane::read_gpu(Conversation& talk) {
   // Half a tick early is on time.
   const Duration pause =
       context_.interval < kTurnEvery ? kTurnEvery - context_.interval / 2 : Duration{};
-  turns_.take(talk, found, {.most_calls = allowed_calls_, .pause = pause});
+  turns_.take(talk, found, pause);
   watch_.look(found);
-  found.finish(fast_metrics());
+  found.finish(fast_metrics(), turns_.unasked());
 }
 
 // All rings at every tick; where ticks are short one at a time, each about once a second.
@@ -283,6 +284,8 @@ void FastLane::put_unattributed(Gathering& found, const ProcessList& list) {
 
 void FastLane::read_processes(Conversation& talk, Gathering& found) {
   ProcessList list = processes_.read(talk);
+  // Half a list is none; the last one stands until there is a whole one.
+  if (std::exchange(has_listed_processes_, true) && talk.fate().was_cut) return;
   auto* processes = std::get_if<std::vector<model::Process>>(&list);
   if (processes != nullptr && !shared_.gpu.mig_enabled) shares_.read(talk, *processes);
   if (shared_.gpu.has_unified_memory) put_unified_memory(found, list);
@@ -323,19 +326,29 @@ bool FastLane::share_out_processes(Report& report) {
   return true;
 }
 
-void FastLane::read_instance_memory(Instance& instance, PollFate& fate, Report& report) {
+// Without a call left: what was read last, or that it is still to come.
+void FastLane::put_instance_memory(Instance& instance, bool has_room, PollFate& fate,
+                                   Report& report) {
   const model::Device& device = instance.mig->device;
+  Gathering found(report);
+  if (!has_room) {
+    for (const model::Sample& sample : instance.last_memory) {
+      found.keep(sample.metric, sample.value, sample.label);
+    }
+    if (!instance.last_memory.empty()) return;
+    for (const MetricId metric : kMemoryMetrics) found.put(metric, {Return::kNotReady, 0});
+    return found.finish(kMemoryMetrics);
+  }
   Conversation talk(*context_.api, instance.mig->handle, device.uuid, instance.memory, fate,
                     report);
   const size_t before = report.samples().size();
-  Gathering found(report);
   read_memory(talk, found);
   found.finish(kMemoryMetrics);
   const auto made = report.samples().subspan(before);
   instance.last_memory.assign(made.begin(), made.end());
 }
 
-// As many as there is room for: the others keep what they had. The first time all are read.
+// As many as there is room for: the others keep what they had.
 void FastLane::read_instances(Conversation& parent, PollFate& fate) {
   if (instances_.empty() || fate.is_over()) return;
   Report& report = parent.report();
@@ -350,24 +363,20 @@ void FastLane::read_instances(Conversation& parent, PollFate& fate) {
     report.set(MetricId::kGpuUp, 1);
     report.set(MetricId::kGpuAsleep, 0);
     no_utilization(report, Reason::kNotSupported);
-    if (report.calls() + reserved < allowed_calls_ || instance.last_memory.empty()) {
-      read_instance_memory(instance, fate, report);
-      next_memory_ = (first + i + 1) % count;
-      continue;
-    }
-    for (const model::Sample& sample : instance.last_memory) {
-      report.keep(sample.metric, sample.value, sample.label);
-    }
+    const bool has_room = parent.has_room_for(reserved + kMemoryCalls);
+    put_instance_memory(instance, has_room, fate, report);
+    if (has_room) next_memory_ = (first + i + 1) % count;
   }
-  if (!told) read_processes_in_turns(fate, report);
+  if (!told) read_processes_in_turns(parent, fate);
 }
 
 // Each list costs calls: as many instances as there is room for, the others next time.
-void FastLane::read_processes_in_turns(PollFate& fate, Report& report) {
+void FastLane::read_processes_in_turns(Conversation& parent, PollFate& fate) {
+  Report& report = parent.report();
   const size_t count = instances_.size();
   const size_t most = has_read_processes_ ? count : 0;
   size_t done = 0;
-  while (done < most && report.calls() + kInstanceProcessCalls <= allowed_calls_) {
+  while (done < most && parent.has_room_for(kInstanceProcessCalls)) {
     read_instance_processes(instances_[next_instance_++ % count], fate, report);
     ++done;
   }

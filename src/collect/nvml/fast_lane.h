@@ -1,6 +1,7 @@
 // What is read of a GPU, and of its MIG devices, every tick. At most kMostCalls calls of the
-// library, whatever the GPU has, and fewer where ticks are shorter than a second: what changes most
-// is then read every tick and the rest in turns, each at most once a second.
+// library, whatever the GPU has, from the first tick on, and fewer where ticks are shorter than a
+// second: what changes most is then read every tick (the batch of fields, one of the driver's
+// rings, utilisation, memory) and the rest in turns, each at most once a second.
 #pragma once
 
 #include <array>
@@ -51,11 +52,11 @@ class FastLane final : public Lane {
                  const Reading& energy);
   void read_throttle(Conversation& talk, Gathering& found);
   void read_processes(Conversation& talk, Gathering& found);
-  void read_processes_in_turns(PollFate& fate, Report& report);
+  void read_processes_in_turns(Conversation& parent, PollFate& fate);
   void put_unified_memory(Gathering& found, const ProcessList& list);
   void put_unattributed(Gathering& found, const ProcessList& list);
   void put_processes(Report& report, ProcessList list);
-  void read_instance_memory(Instance& instance, PollFate& fate, Report& report);
+  void put_instance_memory(Instance& instance, bool has_room, PollFate& fate, Report& report);
   void read_instance_processes(Instance& instance, PollFate& fate, Report& report);
   void read_instances(Conversation& parent, PollFate& fate);
   bool share_out_processes(Report& report);
@@ -66,7 +67,6 @@ class FastLane final : public Lane {
   const CallMeter* opening_;
   LaneInfo info_;
   HandleMemory memory_;
-  uint64_t allowed_calls_ = 0;  // of this poll, as the report counts them
   FieldReader fields_;
   RingReader ring_reader_;
   std::array<std::optional<MonoTime>, kRingCount> drained_at_{};
@@ -82,6 +82,7 @@ class FastLane final : public Lane {
   Turns turns_;
   bool has_polled_ = false;
   bool has_read_processes_ = false;  // in this poll
+  bool has_listed_processes_ = false;
   std::vector<Instance> instances_;
   std::set<uint32_t> listed_pids_;
   MonoTime forgot_at_{};

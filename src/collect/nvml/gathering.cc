@@ -27,10 +27,10 @@ std::optional<double> Gathering::number(MetricId metric, std::string_view label)
   return sample == report_.samples().end() ? std::nullopt : sample->value.number();
 }
 
+// That one way is not supported is the least of reasons.
 void Gathering::blame(MetricId metric, Reason reason) {
-  static_assert(Reason{} == Reason::kNotSupported);
-  Reason& known = reasons_[static_cast<size_t>(metric)];
-  if (known == Reason::kNotSupported) known = reason;
+  std::optional<Reason>& known = reasons_[static_cast<size_t>(metric)];
+  if (!known || *known == Reason::kNotSupported) known = reason;
 }
 
 void Gathering::put(MetricId metric, const Reading& reading, std::string_view label,
@@ -50,14 +50,14 @@ void Gathering::keep(MetricId metric, const model::Value& value, std::string_vie
   if (!has(metric, label)) report_.keep(metric, value, label);
 }
 
-void Gathering::finish(std::span<const MetricId> metrics) {
+void Gathering::finish(std::span<const MetricId> metrics, Reason unasked) {
   std::array<bool, catalog::kMetricCount> said{};
   for (const model::Sample& sample : report_.samples()) {
     said[static_cast<size_t>(sample.metric)] = true;
   }
   for (const MetricId metric : metrics) {
     const auto at = static_cast<size_t>(metric);
-    if (!said[at]) report_.absent(metric, reasons_[at]);
+    if (!said[at]) report_.absent(metric, reasons_[at].value_or(unasked));
   }
 }
 

@@ -45,8 +45,10 @@ class Gathering {
   // A reading of an earlier poll that still counts.
   void keep(catalog::MetricId metric, const model::Value& value, std::string_view label = {});
 
-  // Each of these of which the report says nothing is absent, with the reason that was met.
-  void finish(std::span<const catalog::MetricId> metrics);
+  // Each of these of which the report says nothing is absent, with the reason that was met, or this
+  // one where nothing was asked.
+  void finish(std::span<const catalog::MetricId> metrics,
+              model::Reason unasked = model::Reason::kNotSupported);
 
   Report& report() { return report_; }
 
@@ -54,7 +56,7 @@ class Gathering {
   void blame(catalog::MetricId metric, model::Reason reason);
 
   Report& report_;
-  std::array<model::Reason, catalog::kMetricCount> reasons_{};  // not supported, or graver
+  std::array<std::optional<model::Reason>, catalog::kMetricCount> reasons_{};
 };
 
 }  // namespace gpusight::collect::nvml

@@ -2,7 +2,6 @@
 
 #include "collect/nvml/fast_lane.h"
 #include "collect/nvml/slow_lane.h"
-#include "collect/nvml/topology_reader.h"
 
 namespace gpusight::collect::nvml {
 
@@ -11,7 +10,6 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
                                CallMeter opening)
     : session_(std::move(session)), known_(std::move(known)), opening_(opening) {
   context.api = &session_->api();
-  topology_ = read_topology(opening_, *context.api, context.root, gpus);
   for (Gpu& gpu : gpus) {
     auto shared = std::make_unique<SharedGpu>();
     shared->gpu = std::move(gpu);
@@ -25,12 +23,12 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
   if (has_log) {
     for (const auto& gpu : gpus_) gpu->no_events.reset();  // the log tells of them
   }
-  for (const auto& gpu : gpus_) {
-    lanes_.push_back(
-        std::make_unique<FastLane>(context, *gpu, lanes_.empty() ? &opening_ : nullptr));
-    lanes_.push_back(std::make_unique<SlowLane>(context, *gpu));
+  for (size_t i = 0; i < gpus_.size(); ++i) {
+    SharedGpu& gpu = *gpus_[i];
+    lanes_.push_back(std::make_unique<FastLane>(context, gpu, i == 0 ? &opening_ : nullptr));
+    lanes_.push_back(std::make_unique<SlowLane>(context, gpus_, i));
     if (context.interval > kLongestDrain) {
-      lanes_.push_back(std::make_unique<RingLane>(context, *gpu));
+      lanes_.push_back(std::make_unique<RingLane>(context, gpu));
     }
   }
   if (events != nullptr || has_log) {

@@ -31,7 +31,6 @@ class NvmlGeneration final : public Generation {
 
   std::span<const model::Device> devices() const override { return devices_; }
   std::span<const std::unique_ptr<Lane>> lanes() const override { return lanes_; }
-  std::shared_ptr<const model::Topology> topology() const override { return topology_; }
 
  private:
   // In the order of their making: lanes go first, the library last.
@@ -40,7 +39,6 @@ class NvmlGeneration final : public Generation {
   CallMeter opening_;
   std::vector<std::unique_ptr<SharedGpu>> gpus_;
   std::vector<model::Device> devices_;
-  std::shared_ptr<const model::Topology> topology_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 

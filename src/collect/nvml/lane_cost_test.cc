@@ -1,6 +1,6 @@
 // What the lanes cost, and how they read memory, on a fake library.
 #include "collect/nvml/fast_lane.h"
-#include "collect/nvml/slow_readings.h"
+#include "collect/nvml/slow_lane.h"
 #include "collect/nvml/test_machine.h"
 
 namespace gpusight::collect::nvml {
@@ -226,26 +226,120 @@ TEST_F(NvmlCost, ManyInstancesStayWithinTheBoundsAndHoldNothingOfTheBoard) {
   for (int i = 0; i < 5; ++i) {
     clock_.advance(std::chrono::seconds(10));
     EXPECT_EQ(slow(), Verdict::kGood);
-    EXPECT_LE(report_->calls(), SlowReadings::kMostCalls);
+    EXPECT_LE(report_->calls(), SlowLane::kMostCalls);
   }
 }
 
-TEST_F(NvmlCost, AGpuInVeryManyPartsIsStillReadAndInTurns) {
+// FAULT-083
+TEST_F(NvmlCost, AGpuInVeryManyPartsIsReadInTurnsWithinTheBounds) {
+  pace_ = Pace::kSpread;
   FakeGpu& gpu = fake_.gpus[0];
   gpu.mig_mode = 1;
+  gpu.has_gpm = true;
   gpu.numbers["nvmlDeviceGetBAR1MemoryInfo"] = {32'000'000'000, 31'000'000'000, 1};
   constexpr unsigned kParts = 40;
   for (unsigned i = 0; i < kParts; ++i) {
-    gpu.instances.push_back({.uuid = "MIG-" + std::to_string(i), .compute_instance = i});
+    gpu.instances.push_back({.uuid = "MIG-" + std::to_string(i), .gpu_instance = i});
+    gpu.instance_gpm[{i, 2}] = 50;  // SM activity
   }
   open();
-  slow();
-  for (int i = 0; i < 6; ++i) {
+  std::set<std::string> active;
+  for (int i = 0; i < 40; ++i) {
     clock_.advance(std::chrono::seconds(10));
     EXPECT_EQ(slow(), Verdict::kGood);
-    EXPECT_LE(report_->calls(), 2 + 2 * kParts + 30);
+    EXPECT_LE(report_->calls(), SlowLane::kMostCalls) << i;
+    for (const FakeMig& mig : gpu.instances) {
+      if (number(MetricId::kGpuSmActivity, "", mig.uuid)) active.insert(mig.uuid);
+    }
   }
+  EXPECT_EQ(active.size(), kParts);
   EXPECT_GT(fake_.calls("nvmlDeviceGetBAR1MemoryInfo"), 1);
+  fast();  // reports what opening cost
+  for (int i = 0; i < 40; ++i) {
+    tick();
+    EXPECT_LE(report_->calls(), FastLane::kMostCalls) << i;
+  }
+  for (const FakeMig& mig : gpu.instances) {
+    EXPECT_EQ(number(MetricId::kGpuMemoryUsed, "", mig.uuid), 1000) << mig.uuid;
+  }
+  // One of the last is exchanged for another: found out within a round.
+  gpu.instances.back().uuid = "MIG-other";
+  int polls = 0;
+  while (slow() == Verdict::kGood && polls < 10) ++polls;
+  EXPECT_LE(polls, 4);
+  EXPECT_EQ(report_->events().size(), 1u);
+}
+
+TEST_F(NvmlCost, TheFirstPollsCostNoMoreThanAnyOther) {
+  pace_ = Pace::kSpread;
+  for (const Duration interval :
+       {Duration(std::chrono::seconds(1)), Duration(std::chrono::milliseconds(100))}) {
+    interval_ = interval;
+    source_.reset();
+    open();
+    const int opened = fake_.total();
+    fast();
+    EXPECT_LE(report_->calls(), opened + FastLane::most_calls(interval));
+    EXPECT_EQ(number(MetricId::kGpuUtilization), 0.5);
+    EXPECT_EQ(reason(MetricId::kGpuFanSpeed), Reason::kWarmingUp);  // it is not its turn yet
+    for (int i = 0; i < 12; ++i) {
+      tick(0, interval);
+      EXPECT_LE(report_->calls(), FastLane::most_calls(interval)) << i;
+    }
+    for (const MetricId metric : fast_metrics()) EXPECT_NE(reason(metric), Reason::kWarmingUp);
+    for (int i = 0; i < 4; ++i) {
+      clock_.advance(std::chrono::seconds(10));
+      slow();
+      EXPECT_LE(report_->calls(), SlowLane::kMostCalls) << i;
+    }
+    for (const MetricId metric : slow_metrics()) EXPECT_NE(reason(metric), Reason::kWarmingUp);
+  }
+}
+
+TEST_F(NvmlCost, WhoReadsOnceGetsTheWholePictureAtOnce) {
+  pace_ = Pace::kAtOnce;
+  open();
+  fast();
+  for (const MetricId metric : fast_metrics()) EXPECT_NE(reason(metric), Reason::kWarmingUp);
+  slow();
+  for (const MetricId metric : slow_metrics()) EXPECT_NE(reason(metric), Reason::kWarmingUp);
+}
+
+// A mode may change what is supported, so everything that was refused is asked again in time; never
+// so much of it at once that a tick costs more than others.
+TEST_F(NvmlCost, WhatWasRefusedIsAskedAgainAFewCallsAtATime) {
+  pace_ = Pace::kSpread;
+  for (const std::string& name : FakeNvml::function_names()) {
+    const bool is_reading =
+        name.starts_with("nvmlDeviceGet") && name.find("Handle") == std::string::npos &&
+        name != "nvmlDeviceGetUUID" && name != "nvmlDeviceGetCount_v2" &&
+        name != "nvmlDeviceGetFieldValues" && name != "nvmlDeviceGetName" &&
+        name.find("MemoryInfo") == std::string::npos && name != "nvmlDeviceGetPciInfo_v3";
+    if (is_reading) fake_.forced[name] = Return::kNotSupported;
+  }
+  fake_.gpus[0].set_field(kFieldEnergy, ValueType::kUint64, 1000);
+  open();
+  fast();
+  const auto made_after_learning = [&] {
+    int most = 0;
+    int asked_again = 0;
+    for (int second = 0; second < 1200; ++second) {
+      tick();
+      EXPECT_LE(report_->calls(), FastLane::kMostCalls);
+      if (second > 20) most = std::max(most, static_cast<int>(report_->calls()));
+      if (second > 20) asked_again += report_->calls() > 1 ? 1 : 0;
+      if (second % 10 != 0) continue;
+      slow();
+      EXPECT_LE(report_->calls(), SlowLane::kMostCalls);
+    }
+    EXPECT_GT(asked_again, 10);
+    return most;
+  };
+  EXPECT_LE(made_after_learning(), 12);
+  fake_.forced.clear();
+  for (int i = 0; i < 1200; ++i) tick();
+  EXPECT_EQ(number(MetricId::kGpuTemperature), 40);
+  EXPECT_EQ(number(MetricId::kGpuPerformanceState), 0);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct LaneContext {
   const Clock* clock = nullptr;
   platform::RootFs root;
   Duration interval{};
+  Pace pace = Pace::kSpread;
   KernelFiles kernel_files = KernelFiles::kOfTheseDevices;
   std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
 };

@@ -76,24 +76,26 @@ std::optional<NvrmMessage> NvrmParser::parse(std::string_view line) {
   if (falling_.empty() || line.find("fallen off the bus") == std::string_view::npos) {
     return std::nullopt;
   }
-  return NvrmMessage{.pci = std::exchange(falling_, {}),
+  return NvrmMessage{.way = XidWay::kWords,
+                     .pci = std::exchange(falling_, {}),
                      .code = kXidOffTheBus,
                      .text = "GPU has fallen off the bus"};
 }
 
-bool XidMerge::is_news(const std::string& uuid, int64_t code, Way way, MonoTime now) {
+bool XidMerge::is_news(const std::string& uuid, int64_t code, XidWay way, MonoTime now) {
   MutexLock lock(mutex_);
-  for (auto& [key, told] : unmatched_) {
+  for (auto& [key, told] : told_) {
     std::erase_if(told, [&](const Told& t) { return now - t.at > kApart; });
   }
-  std::erase_if(unmatched_, [](const auto& entry) { return entry.second.empty(); });
-  std::deque<Told>& told = unmatched_[{uuid, code}];
-  const auto other = std::ranges::find_if(told, [&](const Told& t) { return t.way != way; });
+  std::erase_if(told_, [](const auto& entry) { return entry.second.empty(); });
+  std::deque<Told>& told = told_[{uuid, code}];
+  const unsigned bit = 1U << static_cast<unsigned>(way);
+  const auto other = std::ranges::find_if(told, [&](const Told& t) { return (t.ways & bit) == 0; });
   if (other != told.end()) {
-    told.erase(other);
+    other->ways |= bit;
     return false;
   }
-  if (told.size() < kMost && unmatched_.size() < kMost) told.push_back({way, now});
+  if (told.size() < kMost && told_.size() < kMost) told.push_back({bit, now});
   return true;
 }
 
@@ -126,6 +128,12 @@ std::vector<NvrmMessage> NvrmWatch::read() {
     if (auto message = parser_.parse(line.text)) messages.push_back(std::move(*message));
   }
   return messages;
+}
+
+uint64_t NvrmWatch::take_lost() {
+  MutexLock lock(mutex_);
+  const uint64_t lost = log_ ? log_->lost() : 0;
+  return lost - std::exchange(told_lost_, lost);
 }
 
 }  // namespace gpusight::collect::nvml

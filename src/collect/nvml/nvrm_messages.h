@@ -23,9 +23,14 @@ namespace gpusight::collect::nvml {
 // of NVSwitches five.
 inline constexpr int64_t kHighestXid = 65'535;
 
+// By which way one hears of an XID error. The kernel module tells of some twice: by a line with the
+// number, and in words without one.
+enum class XidWay : uint8_t { kDriver, kNumber, kWords };
+
 struct NvrmMessage {
   enum class Kind : uint8_t { kXid, kNvswitch };
   Kind kind = Kind::kXid;
+  XidWay way = XidWay::kNumber;
   std::string pci;  // "0000:9b:00.0"
   int64_t code = 0;
   std::optional<int64_t> pid;
@@ -42,24 +47,23 @@ class NvrmParser {
   std::string falling_;  // the address of a message about a GPU that stretches over lines
 };
 
-// Tells whether an XID is news: the driver's event and the line of the log about one and the same
-// error are one. Errors that are told twice by the same way are two.
+// Tells whether an XID is news: what is heard of one and the same error by several ways is one.
+// Errors that are told twice by the same way are two.
 class XidMerge {
  public:
-  enum class Way : uint8_t { kDriver, kKernelLog };
-  bool is_news(const std::string& uuid, int64_t code, Way way, MonoTime now) EXCLUDES(mutex_);
+  bool is_news(const std::string& uuid, int64_t code, XidWay way, MonoTime now) EXCLUDES(mutex_);
 
  private:
-  // The two ways lie some hundred milliseconds apart, more when the driver is in trouble.
+  // The ways lie some hundred milliseconds apart, more when the driver is in trouble.
   static constexpr Duration kApart = std::chrono::seconds(5);
   static constexpr size_t kMost = 1024;
 
   struct Told {
-    Way way;
+    unsigned ways;  // a bit each
     MonoTime at;
   };
   Mutex mutex_;
-  std::map<std::pair<std::string, int64_t>, std::deque<Told>> unmatched_ GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, int64_t>, std::deque<Told>> told_ GUARDED_BY(mutex_);
 };
 
 // The messages of the kernel's log, from the moment of opening on, and what was made of them.
@@ -71,6 +75,8 @@ class NvrmWatch {
   bool is_open() const EXCLUDES(mutex_);
   // What came since the last time.
   std::vector<NvrmMessage> read() EXCLUDES(mutex_);
+  // How many lines, since the last time, the kernel had overwritten before they were read.
+  uint64_t take_lost() EXCLUDES(mutex_);
 
   XidMerge& merge() { return merge_; }
 
@@ -78,6 +84,7 @@ class NvrmWatch {
   mutable Mutex mutex_;
   std::optional<platform::KernelLog> log_ GUARDED_BY(mutex_);
   NvrmParser parser_ GUARDED_BY(mutex_);
+  uint64_t told_lost_ GUARDED_BY(mutex_) = 0;
   bool has_said_refused_ GUARDED_BY(mutex_) = false;
   XidMerge merge_;
 };

@@ -71,15 +71,26 @@ TEST(XidMerge, TheSameErrorByTwoWaysIsOneAndTwiceByOneWayIsTwo) {
   XidMerge merge;
   const MonoTime now(std::chrono::hours(1));
   const auto soon = now + std::chrono::milliseconds(300);
-  using enum XidMerge::Way;
-  EXPECT_TRUE(merge.is_news("GPU-0", 94, kKernelLog, now));
-  EXPECT_TRUE(merge.is_news("GPU-0", 94, kKernelLog, now));
+  using enum XidWay;
+  EXPECT_TRUE(merge.is_news("GPU-0", 94, kNumber, now));
+  EXPECT_TRUE(merge.is_news("GPU-0", 94, kNumber, now));
   EXPECT_FALSE(merge.is_news("GPU-0", 94, kDriver, soon));
   EXPECT_FALSE(merge.is_news("GPU-0", 94, kDriver, soon));
   EXPECT_TRUE(merge.is_news("GPU-0", 94, kDriver, soon));
-  EXPECT_TRUE(merge.is_news("GPU-1", 94, kKernelLog, soon));
-  EXPECT_TRUE(merge.is_news("GPU-0", 31, kKernelLog, soon));
+  EXPECT_TRUE(merge.is_news("GPU-1", 94, kNumber, soon));
+  EXPECT_TRUE(merge.is_news("GPU-0", 31, kNumber, soon));
   EXPECT_TRUE(merge.is_news("GPU-0", 31, kDriver, soon + std::chrono::seconds(6)));
+}
+
+// FAULT-012
+TEST(XidMerge, HearingOfItByThreeWaysIsStillOne) {
+  using enum XidWay;
+  const MonoTime now(std::chrono::hours(1));
+  XidMerge merge;
+  EXPECT_TRUE(merge.is_news("GPU-0", 79, kWords, now));
+  EXPECT_FALSE(merge.is_news("GPU-0", 79, kDriver, now));
+  EXPECT_FALSE(merge.is_news("GPU-0", 79, kNumber, now));
+  EXPECT_TRUE(merge.is_news("GPU-0", 79, kNumber, now));
 }
 
 class NvmlKernelLog : public TestMachine {
@@ -104,6 +115,34 @@ TEST_F(NvmlKernelLog, XidsThatTheDriverDoesNotDeliverAreEvents) {
   EXPECT_EQ(event.code, 119);
   EXPECT_EQ(event.arguments, (std::vector<std::string>{"119", "gsp rpc timeout"}));
   EXPECT_EQ(event.fields[1], (std::pair<std::string, std::string>{"pid", "4711"}));
+  poll("nvml/events");
+  EXPECT_TRUE(report_->events().empty());
+}
+
+// FAULT-012
+TEST_F(NvmlKernelLog, AGpuOffTheBusIsToldOnceHoweverTheModuleSaysIt) {
+  open();
+  log("NVRM: Xid (PCI:0000:19:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the "
+      "bus.");
+  log("NVRM: The NVIDIA GPU 0000:19:00.0");
+  log("NVRM: (PCI ID: 10de:2330) installed in this system has");
+  log("NVRM: fallen off the bus and is not responding to commands.");
+  fake_.events = {{gpu_handle(0), kEventXid, 79, kNotAMigInstance, kNotAMigInstance}};
+  poll("nvml/events");
+  ASSERT_EQ(report_->events().size(), 1u);
+  EXPECT_EQ(report_->events()[0].code, 79);
+}
+
+TEST_F(NvmlKernelLog, LinesThatWereOverwrittenUnreadAreAnEvent) {
+  open();
+  log("NVRM: Xid (PCI:0000:19:00): 31, pid=4711, name=python, Ch 00000008");
+  sequence_ += 250;
+  log("NVRM: Xid (PCI:0000:19:00): 31, pid=4711, name=python, Ch 00000008");
+  poll("nvml/events");
+  ASSERT_EQ(report_->events().size(), 3u);
+  const model::Event& event = report_->events()[2];
+  EXPECT_EQ(event.kind, EventKind::kEventsLeftOut);
+  EXPECT_EQ(event.arguments, (std::vector<std::string>{"250", "kernel_log"}));
   poll("nvml/events");
   EXPECT_TRUE(report_->events().empty());
 }

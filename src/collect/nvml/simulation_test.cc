@@ -71,6 +71,7 @@ class NvmlSimulation : public testing::Test {
                                   .root = platform::RootFs(folder_),
                                   .nvml_path = library,
                                   .interval = milliseconds(1000),
+                                  .pace = Pace::kAtOnce,
                                   .number = 1});
     reopen();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/text.h"
 #include "platform/pci.h"
@@ -12,10 +13,9 @@ namespace {
 using catalog::EventKind;
 using catalog::MetricId;
 
-constexpr unsigned kMostMigDevices = 64;
-constexpr size_t kNamesAPoll = 64;
-constexpr uint64_t kCallsForNames = 6;      // at least
-constexpr uint64_t kCallsForReadings = 24;  // at least
+constexpr uint64_t kCallsForNames = 6;       // at least, where there are any
+constexpr uint64_t kCallsForInstances = 10;  // likewise
+constexpr uint64_t kCallsAnInstance = 2;
 constexpr unsigned kProcessNameBytes = 256;
 constexpr Duration kRingPause = std::chrono::milliseconds(500);
 constexpr Duration kRingPeriod = std::chrono::seconds(4);  // with the pause below five seconds
@@ -28,17 +28,20 @@ model::Event mig_event(const std::string& uuid) {
           .uuid = uuid};
 }
 
-SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
+SlowLane::SlowLane(const LaneContext& context, std::span<const std::unique_ptr<SharedGpu>> gpus,
+                   size_t place)
     : context_(context),
-      shared_(shared),
-      info_{.name = "nvml/" + shared.gpu.device.uuid + "/slow",
+      shared_(*gpus[place]),
+      info_{.name = "nvml/" + shared_.gpu.device.uuid + "/slow",
             .cadence = LaneCadence::kSlow,
-            .uuids = uuids_of(shared.gpu)},
-      readings_(*context.api, shared) {
-  const auto driver = parse_driver_version(shared.gpu.device.driver);
-  for (const MigDevice& mig : shared.gpu.instances) {
+            .uuids = uuids_of(shared_.gpu)},
+      mig_(shared_.gpu),
+      topology_(context, gpus, place),
+      readings_(*context.api, shared_) {
+  const auto driver = parse_driver_version(shared_.gpu.device.driver);
+  for (const MigDevice& mig : shared_.gpu.instances) {
     const auto in_the_same =
-        std::ranges::count_if(shared.gpu.instances, [&](const MigDevice& other) {
+        std::ranges::count_if(shared_.gpu.instances, [&](const MigDevice& other) {
           return other.device.gpu_instance == mig.device.gpu_instance;
         });
     Instance instance{.uuid = mig.device.uuid};
@@ -52,12 +55,33 @@ SlowLane::SlowLane(const LaneContext& context, SharedGpu& shared)
 }
 
 void SlowLane::read_instances(Conversation& gpu) {
-  for (Instance& instance : instances_) {
+  const size_t count = instances_.size();
+  const size_t first = next_instance_;
+  for (size_t i = 0; i < count; ++i) {
+    Instance& instance = instances_[(first + i) % count];
     gpu.report().about(instance.uuid);
+    if (gpu.has_room_for(kCallsAnInstance)) {
+      next_instance_ = (first + i + 1) % count;
+      read_instance(gpu, instance);
+      continue;
+    }
     Gathering found(gpu.report());
-    if (instance.activity != nullptr) instance.activity->read(gpu, found);
+    for (const model::Sample& sample : instance.last) {
+      found.keep(sample.metric, sample.value, sample.label);
+    }
+    for (const MetricId metric : gpm_metrics()) found.put(metric, {Return::kNotReady, 0});
     found.finish(gpm_metrics());
   }
+}
+
+void SlowLane::read_instance(Conversation& gpu, Instance& instance) {
+  Report& report = gpu.report();
+  Gathering found(report);
+  const size_t before = report.samples().size();
+  if (instance.activity != nullptr) instance.activity->read(gpu, found);
+  found.finish(gpm_metrics());
+  const auto made = report.samples().subspan(before);
+  instance.last.assign(made.begin(), made.end());
 }
 
 // From the kernel, not the driver: nothing of it wakes a device.
@@ -77,15 +101,13 @@ Verdict SlowLane::poll(Report& report) {
   PollFate fate;
   Conversation talk(*context_.api, gpu.handle, gpu.device.uuid, memory_, fate, report);
   report.about(gpu.device.uuid);
-  const uint64_t most_calls = report.calls() + SlowReadings::kMostCalls;
+  const bool is_all_at_once = context_.pace == Pace::kAtOnce && !std::exchange(has_polled_, true);
+  const uint64_t most_calls = is_all_at_once ? UINT64_MAX : report.calls() + kMostCalls;
+  fate.most_calls = most_calls;
   Gathering found(report);
   read_power_times(found);
-  const bool divided_anew = mig_has_changed(talk, found, fate);
-  // A GPU in very many parts costs more than that for these alone; the rest still has its turns.
-  const uint64_t kept_back = std::min(most_calls, kCallsForNames + 2 * instances_.size());
-  readings_.read(talk, found, std::max(most_calls - kept_back, report.calls() + kCallsForReadings));
-  read_instances(talk);
-  look_up_names(report, std::max(most_calls, report.calls() + kCallsForNames));
+  const bool divided_anew = mig_.has_changed(talk, found);
+  if (!divided_anew) read_all(talk, found, most_calls);
   if (fate.is_over()) {
     give_up(report, gpu.device.uuid, fate, slow_metrics());
     for (const Instance& instance : instances_) {
@@ -99,53 +121,31 @@ Verdict SlowLane::poll(Report& report) {
   return Verdict::kGenerationLost;
 }
 
-bool SlowLane::mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate) {
-  unsigned mode = 0;
-  unsigned pending = 0;
-  const Return code = talk.ask(Query::kMigMode, 0, talk.api().mig_mode, &mode, &pending);
-  found.put(MetricId::kGpuMigMode, {code, static_cast<double>(mode)});
-  found.put(MetricId::kGpuMigModePending, {code, static_cast<double>(pending)});
-  if (code != Return::kSuccess) return false;
-  if ((mode == 1) != shared_.gpu.mig_enabled) return true;
-  if (mode != 1) return false;
-  const auto now = instances_now(talk, fate);
-  if (!now) return false;
-  std::vector<std::string> before;
-  for (const MigDevice& mig : shared_.gpu.instances) before.push_back(mig.device.uuid);
-  return !std::ranges::is_permutation(before, *now);
-}
-
-std::optional<std::vector<std::string>> SlowLane::instances_now(Conversation& talk,
-                                                                PollFate& fate) {
-  const NvmlApi& api = talk.api();
-  unsigned most = 0;
-  const Return counted = talk.ask(Query::kMigHandle, 0xFFFF, api.mig_max_devices, &most);
-  if (counted != Return::kSuccess) return std::nullopt;
-  std::vector<std::string> uuids;
-  for (unsigned i = 0; i < std::min(most, kMostMigDevices); ++i) {
-    Handle handle = nullptr;
-    const Return code = talk.ask(Query::kMigHandle, i, api.mig_handle, i, &handle);
-    if (code == Return::kNotFound) continue;
-    if (code != Return::kSuccess) return std::nullopt;
-    HandleMemory nothing;
-    const std::string none;
-    Conversation instance(api, handle, none, nothing, fate, talk.report());
-    char text[kUuidBytes + 1] = {};
-    // A list with gaps would look like a change.
-    if (instance.ask(Query::kUuid, 0, api.uuid, text, kUuidBytes) != Return::kSuccess) {
-      return std::nullopt;
-    }
-    uuids.push_back(clean_text(text));
+// What comes last has some calls kept for it.
+void SlowLane::read_all(Conversation& talk, Gathering& found, uint64_t most_calls) {
+  const bool is_bounded = most_calls != UINT64_MAX;
+  uint64_t& allowed = talk.fate().most_calls;
+  if (!talk.fate().is_over()) {
+    const uint64_t now = talk.report().calls();
+    topology_.read(talk.report(), is_bounded ? now + TopologyReader::kMostCalls : most_calls);
   }
-  return uuids;
+  const std::vector<uint32_t> names = shared_.names.wanted();
+  const uint64_t for_names = is_bounded ? std::min<uint64_t>(kCallsForNames, names.size()) : 0;
+  const uint64_t for_instances =
+      is_bounded ? std::min(kCallsForInstances, kCallsAnInstance * instances_.size()) : 0;
+  allowed = most_calls - for_names - for_instances;
+  readings_.read(talk, found);
+  allowed = most_calls - for_names;
+  read_instances(talk);
+  allowed = most_calls;
+  look_up(names, talk);
 }
 
-void SlowLane::look_up_names(Report& report, uint64_t most_calls) {
-  if (context_.api->process_name == nullptr) return;
-  std::vector<uint32_t> pids = shared_.names.wanted();
-  if (pids.size() > kNamesAPoll) pids.resize(kNamesAPoll);
+void SlowLane::look_up(const std::vector<uint32_t>& pids, Conversation& talk) {
+  if (context_.api->process_name == nullptr || talk.fate().is_over()) return;
+  Report& report = talk.report();
   for (const uint32_t pid : pids) {
-    if (report.calls() >= most_calls) return;  // the others next time
+    if (!talk.has_room_for(1)) return;  // the others next time
     char name[kProcessNameBytes + 1] = {};
     const MonoTime start = report.now();
     const Return code = context_.api->process_name(pid, name, kProcessNameBytes);

@@ -1,40 +1,53 @@
 // What is read of a GPU every ten seconds: what slow_readings.h lists, names of foreign processes,
-// and whether its MIG devices are still the same; and their activity.
+// whether its MIG devices are still the same, and their activity; and once, its place among the
+// others. At most kMostCalls calls of the library: what has no room in one poll has its turn in a
+// later one.
 #pragma once
 
 #include "collect/nvml/gpm_reader.h"
 #include "collect/nvml/lane_parts.h"
+#include "collect/nvml/mig_watch.h"
 #include "collect/nvml/slow_readings.h"
+#include "collect/nvml/topology_reader.h"
 
 namespace gpusight::collect::nvml {
 
 class SlowLane final : public Lane {
  public:
-  SlowLane(const LaneContext& context, SharedGpu& shared);
+  static constexpr uint64_t kMostCalls = 60;
+
+  // Of the GPU at `place`.
+  SlowLane(const LaneContext& context, std::span<const std::unique_ptr<SharedGpu>> gpus,
+           size_t place);
 
   const LaneInfo& info() const override { return info_; }
   Verdict poll(Report& report) override;
 
  private:
+  struct Instance {
+    std::string uuid;
+    std::unique_ptr<GpmReader> activity;  // nullptr: it shares its GPU instance with others
+    model::Samples last = {};
+  };
+
   void read_power_times(Gathering& found) const;
-  // True when the GPU is divided otherwise than when it was opened.
-  bool mig_has_changed(Conversation& talk, Gathering& found, PollFate& fate);
-  std::optional<std::vector<std::string>> instances_now(Conversation& talk, PollFate& fate);
-  // Activity of the GPU's instances, each a mean over the time since the last poll.
+  void read_all(Conversation& talk, Gathering& found, uint64_t most_calls);
+  // Activity of the GPU's instances, each a mean over the time since its last turn.
   void read_instances(Conversation& gpu);
-  void look_up_names(Report& report, uint64_t most_calls);
+  void read_instance(Conversation& gpu, Instance& instance);
+  // Names of processes.
+  void look_up(const std::vector<uint32_t>& pids, Conversation& talk);
 
   LaneContext context_;
   SharedGpu& shared_;
   LaneInfo info_;
   HandleMemory memory_;
+  MigWatch mig_;
+  TopologyReader topology_;
   SlowReadings readings_;
-
-  struct Instance {
-    std::string uuid;
-    std::unique_ptr<GpmReader> activity;  // nullptr: it shares its GPU instance with others
-  };
   std::vector<Instance> instances_;
+  size_t next_instance_ = 0;  // whose activity comes first
+  bool has_polled_ = false;
 };
 
 // Drains the driver's rings for a fast lane whose ticks are too far apart to do it itself.

@@ -306,11 +306,11 @@ std::vector<Turn> SlowReadings::turns() {
   };
 }
 
-void SlowReadings::read(Conversation& talk, Gathering& found, uint64_t most_calls) {
+void SlowReadings::read(Conversation& talk, Gathering& found) {
   fields_.read_into(talk, found, &shared_.driver_clock);
   links_.read_fields(talk, found);
-  turns_.take(talk, found, {.most_calls = most_calls});
-  found.finish(slow_metrics());
+  turns_.take(talk, found);
+  found.finish(slow_metrics(), turns_.unasked());
 }
 
 // Out of the byte counters where the driver has them (which the fast lane has found out) and they

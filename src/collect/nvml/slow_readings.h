@@ -1,7 +1,8 @@
 // What is read of a GPU every ten seconds: limits, modes, memory errors, links, sessions. Fields
-// come first, in few calls; the calls that older drivers have instead fill what is missing.
+// come first, in few calls; the calls that older drivers have instead fill what is missing. They
+// make no more calls than the poll may.
 //
-// Belongs to one lane. At most kMostCalls calls a poll, its caller's included.
+// Belongs to one lane.
 #pragma once
 
 #include <optional>
@@ -16,12 +17,10 @@ namespace gpusight::collect::nvml {
 
 class SlowReadings {
  public:
-  static constexpr uint64_t kMostCalls = 60;
-
   SlowReadings(const NvmlApi& api, SharedGpu& shared);
 
-  // As much as `most_calls` of the report allows, and gives every slow metric a value or a reason.
-  void read(Conversation& talk, Gathering& found, uint64_t most_calls);
+  // Gives every slow metric a value or a reason.
+  void read(Conversation& talk, Gathering& found);
 
  private:
   std::vector<Turn> turns();

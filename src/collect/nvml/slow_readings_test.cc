@@ -1,5 +1,5 @@
 // What the slow lane reads, and what stands in for it on older drivers, on a fake library.
-#include "collect/nvml/slow_readings.h"
+#include "collect/nvml/slow_lane.h"
 
 #include "collect/nvml/field_tables.h"
 #include "collect/nvml/test_machine.h"
@@ -381,7 +381,7 @@ TEST_F(NvmlSlow, APollCostsAtMostSixtyCallsWhateverThereIs) {
   for (int i = 0; i < 90; ++i) {
     clock_.advance(std::chrono::seconds(10));
     slow();
-    EXPECT_LE(report_->calls(), SlowReadings::kMostCalls);
+    EXPECT_LE(report_->calls(), SlowLane::kMostCalls);
   }
   EXPECT_GT(fake_.calls("nvmlSystemGetProcessName"), 20);
 }

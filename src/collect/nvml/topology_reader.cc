@@ -1,7 +1,7 @@
 #include "collect/nvml/topology_reader.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "collect/nvml/field_tables.h"
 #include "platform/pci.h"
@@ -11,10 +11,10 @@ namespace {
 
 using model::Path;
 using model::PathKind;
-using model::Topology;
 
 constexpr uint32_t kFieldLinkCount = 91;
 constexpr uint32_t kFieldSwitchLinkCount = 147;
+constexpr uint64_t kCallsAPair = 2;  // at most
 
 PathKind path_kind(uint32_t level) {
   switch (level) {
@@ -28,39 +28,20 @@ PathKind path_kind(uint32_t level) {
   }
 }
 
-// The links of one GPU: to switches, and to other devices by their address.
-struct Links {
-  uint32_t to_switches = 0;
-  std::map<std::string, uint32_t> to_devices;
-};
-
-uint32_t ask_field(CallMeter& call, const NvmlApi& api, Handle gpu, uint32_t id) {
-  FieldValue field{.field_id = id};
-  if (call(api.field_values, gpu, 1, &field) != Return::kSuccess) return 0;
-  const Reading count = field_reading(field, {.id = id, .metric = catalog::MetricId::kCount});
-  return link_count(count);
+// A call that tells of two devices says nothing of the one whose lane this is: its code is nobody's
+// fate.
+template <typename... Parameters, typename... Arguments>
+Return call(Report& report, Return (*function)(Parameters...), Arguments... arguments) {
+  if (function == nullptr) return Return::kFunctionNotFound;
+  const MonoTime start = report.now();
+  const Return code = function(arguments...);
+  report.count_call(report.now() - start);
+  return code;
 }
 
-Links read_links(CallMeter& call, const NvmlApi& api, const Gpu& gpu) {
-  Links links;
-  const uint32_t count = ask_field(call, api, gpu.handle, kFieldLinkCount);
-  if (count == 0) return links;
-  links.to_switches = std::min(ask_field(call, api, gpu.handle, kFieldSwitchLinkCount), count);
-  for (uint32_t link = 0; link < count && links.to_switches < count; ++link) {
-    PciInfo remote{};
-    if (call(api.remote_pci, gpu.handle, unsigned{link}, &remote) != Return::kSuccess) continue;
-    ++links.to_devices[platform::pci_address(remote.domain, remote.bus, remote.device)];
-  }
-  return links;
-}
-
-// Through switches every GPU reaches every other with as many links as the poorer one has.
-uint32_t links_between(const Gpu& a, const Links& of_a, const Gpu& b, const Links& of_b) {
-  const auto direct = of_a.to_devices.find(b.device.pci);
-  if (direct != of_a.to_devices.end()) return direct->second;
-  const auto back = of_b.to_devices.find(a.device.pci);
-  if (back != of_b.to_devices.end()) return back->second;
-  return std::min(of_a.to_switches, of_b.to_switches);
+unsigned count_in(const FieldValue& field) {
+  return link_count(
+      field_reading(field, {.id = field.field_id, .metric = catalog::MetricId::kCount}));
 }
 
 PathKind kind_between(const platform::RootFs& root, const std::string& gpu,
@@ -76,52 +57,80 @@ PathKind kind_between(const platform::RootFs& root, const std::string& gpu,
   return PathKind::kUnknown;
 }
 
-// Of a machine with more GPUs the pairs are too many for a call each.
-constexpr size_t kMostAskedInPairs = 16;
+}  // namespace
 
-enum class PairsBy : uint8_t { kDriver, kKernel };
+TopologyReader::TopologyReader(const LaneContext& context,
+                               std::span<const std::unique_ptr<SharedGpu>> gpus, size_t place)
+    : api_(*context.api), root_(context.root), gpu_(gpus[place]->gpu) {
+  for (const auto& other : gpus.subspan(place + 1)) {
+    others_.push_back(&other->gpu);
+    known_.paths.push_back({.from_uuid = gpu_.device.uuid, .to_uuid = other->gpu.device.uuid});
+  }
+}
 
-Path read_pair(CallMeter& call, const NvmlApi& api, const Gpu& a, const Links& of_a, const Gpu& b,
-               const Links& of_b, PairsBy by, const platform::RootFs& root) {
-  Path path{.from_uuid = a.device.uuid, .to_uuid = b.device.uuid};
-  path.links = links_between(a, of_a, b, of_b);
+void TopologyReader::add_kernels_word() {
+  const std::string& address = gpu_.device.pci;
+  for (const platform::NetworkCard& card : platform::network_cards(root_)) {
+    known_.paths.push_back({.from_uuid = gpu_.device.uuid,
+                            .to_uuid = "nic:" + card.name,
+                            .kind = kind_between(root_, address, card.address)});
+  }
+  const platform::PciPlace place = platform::pci_place(root_, address);
+  known_.places.push_back(
+      {.uuid = gpu_.device.uuid, .numa_node = place.numa_node, .cpu_list = place.cpu_list});
+}
+
+void TopologyReader::read(Report& report, uint64_t most_calls) {
+  if (is_done_) return;
+  if (known_.places.empty()) add_kernels_word();
+  const bool has_all_links = others_.empty() || read_links(report, most_calls);
+  while (has_all_links && next_other_ < others_.size() &&
+         report.calls() + kCallsAPair <= most_calls) {
+    read_pair(report, *others_[next_other_], known_.paths[next_other_]);
+    ++next_other_;
+  }
+  is_done_ = next_other_ == others_.size();
+  report.topology(known_);
+}
+
+// The GPU's own links, to switches and to other devices; true when all are known.
+bool TopologyReader::read_links(Report& report, uint64_t most_calls) {
+  if (report.calls() >= most_calls) return false;
+  if (!links_) {
+    std::array<FieldValue, 2> fields{
+        {{.field_id = kFieldLinkCount}, {.field_id = kFieldSwitchLinkCount}}};
+    const Return code = call(report, api_.field_values, gpu_.handle, 2, fields.data());
+    links_ = code == Return::kSuccess ? count_in(fields[0]) : 0;
+    if (*links_ > 0) to_switches_ = std::min(count_in(fields[1]), *links_);
+    if (to_switches_ == *links_) next_link_ = *links_;
+  }
+  for (; next_link_ < *links_; ++next_link_) {
+    if (report.calls() >= most_calls) return false;
+    PciInfo remote{};
+    const Return code = call(report, api_.remote_pci, gpu_.handle, unsigned{next_link_}, &remote);
+    if (code != Return::kSuccess) continue;
+    ++to_devices_[platform::pci_address(remote.domain, remote.bus, remote.device)];
+  }
+  return true;
+}
+
+// Through switches every GPU reaches every other with as many links as the poorer one has.
+void TopologyReader::read_pair(Report& report, const Gpu& other, Path& path) {
+  const auto direct = to_devices_.find(other.device.pci);
+  if (direct != to_devices_.end()) {
+    path.links = direct->second;
+  } else if (to_switches_ > 0) {
+    FieldValue field{.field_id = kFieldSwitchLinkCount};
+    const Return code = call(report, api_.field_values, other.handle, 1, &field);
+    if (code == Return::kSuccess) path.links = std::min(to_switches_, count_in(field));
+  }
   uint32_t level = 0;
   if (path.links > 0) {
     path.kind = PathKind::kNvLink;
-  } else if (by == PairsBy::kKernel) {
-    path.kind = kind_between(root, a.device.pci, b.device.pci);
-  } else if (call(api.common_ancestor, a.handle, b.handle, &level) == Return::kSuccess) {
+  } else if (call(report, api_.common_ancestor, gpu_.handle, other.handle, &level) ==
+             Return::kSuccess) {
     path.kind = path_kind(level);
   }
-  return path;
-}
-
-}  // namespace
-
-std::shared_ptr<const Topology> read_topology(CallMeter& call, const NvmlApi& api,
-                                              const platform::RootFs& root,
-                                              const std::vector<Gpu>& gpus) {
-  auto topology = std::make_shared<Topology>();
-  std::vector<Links> links;
-  for (const Gpu& gpu : gpus) links.push_back(read_links(call, api, gpu));
-  const PairsBy by = gpus.size() <= kMostAskedInPairs ? PairsBy::kDriver : PairsBy::kKernel;
-  const auto cards = platform::network_cards(root);
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    for (size_t j = i + 1; j < gpus.size(); ++j) {
-      topology->paths.push_back(
-          read_pair(call, api, gpus[i], links[i], gpus[j], links[j], by, root));
-    }
-    const std::string& address = gpus[i].device.pci;
-    for (const platform::NetworkCard& card : cards) {
-      topology->paths.push_back({.from_uuid = gpus[i].device.uuid,
-                                 .to_uuid = "nic:" + card.name,
-                                 .kind = kind_between(root, address, card.address)});
-    }
-    const platform::PciPlace place = platform::pci_place(root, address);
-    topology->places.push_back(
-        {.uuid = gpus[i].device.uuid, .numa_node = place.numa_node, .cpu_list = place.cpu_list});
-  }
-  return topology;
 }
 
 }  // namespace gpusight::collect::nvml

@@ -1,8 +1,8 @@
-// Readings that share a lane's calls: each poll takes as many as its budget has room for, the one
+// Readings that share a lane's calls: each poll takes as many as it has calls left for, the one
 // that has waited longest first; of the others the last values are kept, with their age. What one
 // costs is known from the last time: what a device does not support costs nothing. The first time
-// all are taken, whatever that costs: so it becomes known what the device supports. Belongs to one
-// lane.
+// that is not known, so one may be cut off where the calls end; it goes on in the next poll, by
+// then knowing more. Belongs to one lane.
 #pragma once
 
 #include <functional>
@@ -20,19 +20,20 @@ class Turns {
  public:
   explicit Turns(std::vector<Turn> turns);
 
-  struct Budget {
-    uint64_t most_calls = 0;  // of the report, calls made before included
-    Duration pause{};         // a turn is not due again before
-  };
-  void take(Conversation& talk, Gathering& found, const Budget& budget);
+  // A turn is not due again before `pause` has passed.
+  void take(Conversation& talk, Gathering& found, Duration pause = {});
+  // The reason for what was not asked: not supported, or while some turns are still to come, that.
+  model::Reason unasked() const;
 
  private:
   struct Entry {
     Turn read;
-    uint64_t cost = 0;  // in calls, the last time
-    std::optional<MonoTime> taken_at;
+    uint64_t cost = 1;                 // in calls, the last time
+    std::optional<MonoTime> taken_at;  // as a whole
     model::Samples last;
   };
+
+  static void take(Entry& entry, Conversation& talk, Gathering& found);
 
   std::vector<Entry> entries_;
   std::vector<Entry*> order_;  // longest wait first
