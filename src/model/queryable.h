@@ -53,7 +53,10 @@ struct SelectHints {
   std::string_view function;  // innermost function over the selector: "rate", "" if none
 };
 
-// What a row of a rolled-up tier keeps of the samples in (time - resolution, time].
+// What a row of a rolled-up tier keeps of the samples in (time - resolution, time]. A Queryable may
+// leave at 0 what the selector's function has no use for: all but `last` where it is an instant
+// selector or last_over_time; all but what it is named after for min, max, sum and count over time
+// (sum and count for avg), whose rows of nothing but stale markers it may leave out.
 struct Rollup {
   double min = 0, max = 0, sum = 0, first = 0, last = 0;
   uint64_t count = 0;

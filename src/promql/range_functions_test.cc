@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
+#include <span>
+#include <vector>
 
 #include "promql/function.h"
 #include "promql/row.h"
@@ -175,6 +179,31 @@ TEST(OverTime, TheExtremesPassNanOver) {
   EXPECT_TRUE(std::isnan(call("max_over_time", TestWindow{kNan, kNan})));
   EXPECT_TRUE(std::isnan(call("min_over_time", TestWindow{kNan})));
   EXPECT_EQ(call("min_over_time", TestWindow{1, -kInf}), -kInf);
+}
+
+// As Prometheus goes: from the first, each that is greater (or lesser) or comes after NaN.
+double one_by_one(std::span<const double> values, bool greatest) {
+  double found = values.front();
+  for (const double value : values) {
+    if ((greatest ? value > found : value < found) || std::isnan(found)) found = value;
+  }
+  return found;
+}
+
+TEST(OverTime, TheExtremesOfAnyNumbersAreThoseFoundOneByOne) {
+  constexpr double kOdd[] = {0.0, -0.0, kNan, kInf, -kInf, 1, -1, 3};
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<double> values(1 + random() % 40);
+    const size_t kinds = 1 + random() % std::size(kOdd);
+    for (double& value : values) value = kOdd[random() % kinds];
+    const Window window{.values = values};
+    for (const bool greatest : {false, true}) {
+      const double want = one_by_one(values, greatest);
+      const double got = call(greatest ? "max_over_time" : "min_over_time", window);
+      ASSERT_EQ(std::bit_cast<uint64_t>(got), std::bit_cast<uint64_t>(want)) << want << got;
+    }
+  }
 }
 
 // 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squares of the distances 9+1+1+1+0+0+4+16 = 32, over 8 samples.

@@ -127,8 +127,12 @@ class SlidingWindow {
 
   Status append(std::span<const int64_t> times, std::span<const T> values) {
     const size_t capacity = own_times_.capacity() + own_values_.capacity();
-    own_times_.reserve(own_times_.size() + times.size());
-    own_values_.reserve(own_values_.size() + values.size());
+    const size_t needed = own_times_.size() + times.size();
+    if (needed > own_times_.capacity()) {
+      // A window over many stretches would else be copied with each of them.
+      own_times_.reserve(std::max(needed, 2 * own_times_.capacity()));
+      own_values_.reserve(own_times_.capacity());
+    }
     for (size_t i = 0; i < times.size(); ++i) {
       if (is_stale(values[i])) continue;
       own_times_.push_back(times[i]);

@@ -12,13 +12,15 @@ namespace {
 
 constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
 
+bool has_todays_resolution(const StoredSeries& series) {
+  const catalog::Resolution& today = series.metric->resolution;
+  return series.resolution.numerator == today.numerator &&
+         series.resolution.denominator == today.denominator;
+}
+
 // A quantum as the catalogue has it today.
 std::optional<int64_t> quantum_today(const StoredSeries& series, int64_t number) {
-  const catalog::Resolution& today = series.metric->resolution;
-  if (series.resolution.numerator == today.numerator &&
-      series.resolution.denominator == today.denominator) {
-    return number;
-  }
+  if (has_todays_resolution(series)) return number;
   return catalog::quantize(*series.metric, series.value_of(number));
 }
 
@@ -29,15 +31,46 @@ double number_in(const ChunkColumn& column, size_t row, const StoredSeries& seri
          static_cast<double>(series.resolution.denominator);
 }
 
+// The same of rows that all are values, from `first` on.
+void numbers_in(const ChunkColumn& column, size_t first, const StoredSeries& series,
+                std::span<double> out) {
+  const bool is_quanta = column.form == ChunkColumn::Form::kQuanta;
+  const auto numerator = static_cast<double>(series.resolution.numerator);
+  const auto denominator = static_cast<double>(series.resolution.denominator);
+  const std::span numbers = std::span(column.numbers).subspan(first, out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double number =
+        is_quanta ? static_cast<double>(numbers[i]) : std::bit_cast<double>(numbers[i]);
+    out[i] = number * numerator / denominator;
+  }
+}
+
 CellState state_in(const ChunkColumn& column, size_t row) {
   return column.states.empty() ? kStateValue : column.states[row];
 }
+
+// Whether there is something: a number, or that there is none.
+bool is_row(CellState state) { return state != kStateGap && state != kStateHeld; }
 
 // "__name__" sorts before every other label; the catalogue has named every series.
 const catalog::MetricRow* metric_of(const model::Labels& labels) {
   const catalog::MetricRow* metric = catalog::find_metric(labels.front().second);
   CHECK(metric != nullptr, labels.front().second);
   return metric;
+}
+
+double model::Rollup::*member_of(RollupPart part) {
+  switch (part) {
+    case RollupPart::kMin: return &model::Rollup::min;
+    case RollupPart::kMax: return &model::Rollup::max;
+    case RollupPart::kSum: return &model::Rollup::sum;
+    case RollupPart::kFirst: return &model::Rollup::first;
+    case RollupPart::kLast: return &model::Rollup::last;
+    case RollupPart::kIncrease: return &model::Rollup::increase;
+    case RollupPart::kCount: break;  // no multiple of a resolution
+  }
+  CHECK(false, "a part that is a double");
+  return nullptr;
 }
 
 model::Rollup ended_row() { return {.last = model::stale_marker()}; }
@@ -61,9 +94,13 @@ Result<std::span<const ChunkInfo>> Reading::find(int64_t group, Tier tier) {
 Result<int64_t> Reading::rolled_until(int64_t group) {
   const auto at = rolled_until_.find(group);
   if (at != rolled_until_.end()) return at->second;
-  const int64_t until = TRY(store::rolled_until(session_->db(), group, tier_));
+  const int64_t until = TRY(store::rolled_until(session_->db(), group, choice_.tier));
   rolled_until_.emplace(group, until);
   return until;
+}
+
+std::unique_ptr<CursorScratch> Reading::take_scratch() {
+  return scratch_ ? std::move(scratch_) : std::make_unique<CursorScratch>();
 }
 
 Status Reading::excuse(const Status& failed) {
@@ -115,12 +152,17 @@ Status HistoryCursor::advance() {
   stretch_ = {};
   while (stretch_.times_ms.empty()) {
     TRY(reading_->check_stop());
-    times_ms_.clear();
-    values_.clear();
-    rollups_.clear();
+    scratch_->times_ms.clear();
+    scratch_->values.clear();
+    scratch_->rollups.clear();
     if (next_piece_ < pieces_.size()) {
       const Piece& piece = pieces_[next_piece_++];
-      TRY(reading_->excuse(is_rolled() ? read_rolled(piece) : read_raw(piece)));
+      const Status read = is_rolled() ? read_rolled(piece) : read_raw(piece);
+      if (!read.ok()) {
+        stretch_ = {};
+        TRY(reading_->excuse(read));
+        continue;
+      }
     } else if (is_rolled()) {
       if (std::exchange(tail_done_, true)) return {};
       TRY(roll_tail());
@@ -129,36 +171,46 @@ Status HistoryCursor::advance() {
       stretch_ = TRY(head_->next());
       return {};
     }
-    if (times_ms_.empty()) continue;
-    given_ms_ = times_ms_.back();
-    stretch_ = {.times_ms = times_ms_, .values = values_, .rollups = rollups_};
+    if (stretch_.times_ms.empty()) stretch_.times_ms = scratch_->times_ms;
+    if (stretch_.times_ms.empty()) continue;
+    given_ms_ = stretch_.times_ms.back();
+    stretch_.values = scratch_->values;
+    stretch_.rollups = scratch_->rollups;
   }
   return {};
 }
 
 std::pair<size_t, size_t> HistoryCursor::wanted_rows(int64_t start_ms) const {
   const int64_t after = std::max(start_ms, given_ms_.value_or(kBeginning));
-  const auto from = std::ranges::upper_bound(chunk_times_ms_, after);
-  const auto to = std::ranges::upper_bound(chunk_times_ms_, reading_->window().end_ms);
-  const auto first = static_cast<size_t>(from - chunk_times_ms_.begin());
-  return {first, std::max(first, static_cast<size_t>(to - chunk_times_ms_.begin()))};
+  const auto from = std::ranges::upper_bound(scratch_->chunk_times_ms, after);
+  const auto to = std::ranges::upper_bound(scratch_->chunk_times_ms, reading_->window().end_ms);
+  const auto first = static_cast<size_t>(from - scratch_->chunk_times_ms.begin());
+  return {first, std::max(first, static_cast<size_t>(to - scratch_->chunk_times_ms.begin()))};
 }
 
 Status HistoryCursor::read_raw(const Piece& piece) {
   ChunkLoader& chunks = reading_->chunks();
   TRY(chunks.load(piece.chunk.id));
   if (!chunks.has(piece.series->id)) return {};
-  TRY(chunks.times(chunk_times_ms_));
-  TRY(chunks.column(piece.series->id, chunk_times_ms_.size(), column_));
+  TRY(chunks.times(scratch_->chunk_times_ms));
+  TRY(chunks.column(piece.series->id, scratch_->chunk_times_ms.size(), scratch_->column));
   const auto [first, end] = wanted_rows(reading_->window().start_ms);
-  times_ms_.reserve(end - first);
-  values_.reserve(end - first);
+  if (scratch_->column.states.empty()) {
+    // Nearly always: every row is a value, and the times are those of the chunk.
+    stretch_.times_ms = std::span(scratch_->chunk_times_ms).subspan(first, end - first);
+    scratch_->values.resize(end - first);
+    numbers_in(scratch_->column, first, *piece.series, scratch_->values);
+    return {};
+  }
+  scratch_->times_ms.reserve(end - first);
+  scratch_->values.reserve(end - first);
   for (size_t row = first; row < end; ++row) {
-    const CellState state = state_in(column_, row);
+    const CellState state = scratch_->column.states[row];
     if (state == kStateGap || state == kStateHeld) continue;
-    times_ms_.push_back(chunk_times_ms_[row]);
-    values_.push_back(state == kStateValue ? number_in(column_, row, *piece.series)
-                                           : model::stale_marker());
+    scratch_->times_ms.push_back(scratch_->chunk_times_ms[row]);
+    scratch_->values.push_back(state == kStateValue
+                                   ? number_in(scratch_->column, row, *piece.series)
+                                   : model::stale_marker());
   }
   return {};
 }
@@ -166,38 +218,55 @@ Status HistoryCursor::read_raw(const Piece& piece) {
 Status HistoryCursor::read_rolled(const Piece& piece) {
   ChunkLoader& chunks = reading_->chunks();
   const StoredSeries& series = *piece.series;
+  const RollupPart lead = reading_->parts().front();
   TRY(chunks.load(piece.chunk.id));
-  if (!chunks.has(series.part(RollupPart::kLast))) return {};
-  TRY(chunks.times(chunk_times_ms_));
-  parts_.resize(kRollupParts);
-  for (size_t part = 0; part < kRollupParts; ++part) {
-    TRY(chunks.column(series.part(static_cast<RollupPart>(part)), chunk_times_ms_.size(),
-                      parts_[part]));
-  }
-  const auto number = [&](RollupPart part, size_t row) {
-    return number_in(parts_[static_cast<size_t>(part)], row, series);
-  };
-  const ChunkColumn& last = parts_[static_cast<size_t>(RollupPart::kLast)];
-  const ChunkColumn& counts = parts_[static_cast<size_t>(RollupPart::kCount)];
+  if (!chunks.has(series.part(lead))) return {};
+  TRY(chunks.times(scratch_->chunk_times_ms));
+  TRY(chunks.column(series.part(lead), scratch_->chunk_times_ms.size(), scratch_->column));
   const auto [first, end] = wanted_rows(reading_->window().start_ms);
-  for (size_t row = first; row < end; ++row) {
-    const CellState state = state_in(last, row);
-    if (state == kStateGap || state == kStateHeld) continue;
-    times_ms_.push_back(chunk_times_ms_[row]);
-    if (state != kStateValue) {
-      rollups_.push_back(ended_row());
-      continue;
-    }
-    last_number_ = quantum_today(series, last.numbers[row]);
-    rollups_.push_back({.min = number(RollupPart::kMin, row),
-                        .max = number(RollupPart::kMax, row),
-                        .sum = number(RollupPart::kSum, row),
-                        .first = number(RollupPart::kFirst, row),
-                        .last = number(RollupPart::kLast, row),
-                        .count = static_cast<uint64_t>(std::max<int64_t>(counts.numbers[row], 0)),
-                        .increase = number(RollupPart::kIncrease, row)});
+  if (scratch_->column.states.empty()) {
+    stretch_.times_ms = std::span(scratch_->chunk_times_ms).subspan(first, end - first);
+    scratch_->rollups.resize(end - first);
+  }
+  for (size_t row = first; row < end && !scratch_->column.states.empty(); ++row) {
+    const CellState state = scratch_->column.states[row];
+    if (!is_row(state)) continue;
+    scratch_->times_ms.push_back(scratch_->chunk_times_ms[row]);
+    scratch_->rollups.push_back(state == kStateValue ? model::Rollup{} : ended_row());
+  }
+  if (lead == RollupPart::kLast) remember_last(series, first, end);
+  scratch_->states = scratch_->column.states;
+  fill_part(series, lead, first, end);
+  for (const RollupPart part : reading_->parts().subspan(1)) {
+    TRY(chunks.column(series.part(part), scratch_->chunk_times_ms.size(), scratch_->column));
+    fill_part(series, part, first, end);
   }
   return {};
+}
+
+void HistoryCursor::remember_last(const StoredSeries& series, size_t first, size_t end) {
+  for (size_t row = end; row-- > first;) {
+    if (state_in(scratch_->column, row) != kStateValue) continue;
+    last_number_ = quantum_today(series, scratch_->column.numbers[row]);
+    return;
+  }
+}
+
+void HistoryCursor::fill_part(const StoredSeries& series, RollupPart part, size_t first,
+                              size_t end) {
+  auto rollup = scratch_->rollups.begin();
+  for (size_t row = first; row < end; ++row) {
+    const CellState state = scratch_->states.empty() ? kStateValue : scratch_->states[row];
+    if (!is_row(state)) continue;
+    if (state != kStateValue) {
+      // It ended: there are no numbers.
+    } else if (part == RollupPart::kCount) {
+      rollup->count = static_cast<uint64_t>(std::max<int64_t>(scratch_->column.numbers[row], 0));
+    } else {
+      (*rollup).*member_of(part) = number_in(scratch_->column, row, series);
+    }
+    ++rollup;
+  }
 }
 
 Status HistoryCursor::roll_tail() {
@@ -227,15 +296,18 @@ Status HistoryCursor::roll_chunk(const Piece& piece, int64_t start_ms, Roller& r
   ChunkLoader& chunks = reading_->chunks();
   TRY(chunks.load(piece.chunk.id));
   if (!chunks.has(piece.series->id)) return {};
-  TRY(chunks.times(chunk_times_ms_));
-  TRY(chunks.column(piece.series->id, chunk_times_ms_.size(), column_));
+  TRY(chunks.times(scratch_->chunk_times_ms));
+  TRY(chunks.column(piece.series->id, scratch_->chunk_times_ms.size(), scratch_->column));
   const auto [first, end] = wanted_rows(start_ms);
+  const bool is_today = has_todays_resolution(*piece.series);
   for (size_t row = first; row < end; ++row) {
-    const CellState state = state_in(column_, row);
-    const auto number = quantum_today(*piece.series, column_.numbers[row]);
-    if (state == kStateGap || state == kStateHeld || !number) continue;
-    roller.add(chunk_times_ms_[row], state, *number);
-    newest_ms = chunk_times_ms_[row];
+    const CellState state = state_in(scratch_->column, row);
+    if (!is_row(state)) continue;
+    std::optional<int64_t> number = scratch_->column.numbers[row];
+    if (!is_today) number = quantum_today(*piece.series, *number);
+    if (!number) continue;
+    roller.add(scratch_->chunk_times_ms[row], state, *number);
+    newest_ms = scratch_->chunk_times_ms[row];
   }
   return {};
 }
@@ -259,16 +331,16 @@ Status HistoryCursor::roll_head(Roller& roller, int64_t& newest_ms) {
 
 void HistoryCursor::add_rolled(const RolledRow& row, int64_t time_ms) {
   const catalog::MetricRow& metric = *metric_of(labels_);
-  times_ms_.push_back(time_ms);
+  scratch_->times_ms.push_back(time_ms);
   if (row.state != kStateValue) {
-    rollups_.push_back(ended_row());
+    scratch_->rollups.push_back(ended_row());
     return;
   }
   const auto value = [&](auto quanta) {
     return static_cast<double>(quanta) * static_cast<double>(metric.resolution.numerator) /
            static_cast<double>(metric.resolution.denominator);
   };
-  rollups_.push_back(
+  scratch_->rollups.push_back(
       {.min = value(row.min),
        .max = value(row.max),
        .sum = value(row.sum),

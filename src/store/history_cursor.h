@@ -18,40 +18,56 @@
 #include "store/read_session.h"
 #include "store/roller.h"
 #include "store/stored_series.h"
+#include "store/tier_choice.h"
 #include "store/tiers.h"
 
 namespace gpusight::store {
 
+// What a cursor unpacks into. The next series goes on with the memory of the one before.
+struct CursorScratch {
+  std::vector<int64_t> chunk_times_ms;
+  ChunkColumn column;
+  std::vector<CellState> states;  // of the first part wanted
+  std::vector<int64_t> times_ms;
+  std::vector<double> values;
+  std::vector<model::Rollup> rollups;
+};
+
 // What all series of one answer share. It lives as long as the last of them.
 class Reading {
  public:
-  Reading(ReadPool::Lease session, Window window, Tier tier, std::stop_token stop,
+  Reading(ReadPool::Lease session, Window window, TierChoice choice, std::stop_token stop,
           std::shared_ptr<std::atomic<uint64_t>> damaged)
       : session_(std::move(session)),
         window_(window),
-        tier_(tier),
+        choice_(choice),
         stop_(std::move(stop)),
         damaged_(std::move(damaged)) {}
 
   const Window& window() const { return window_; }
-  const TierRow& tier() const { return tier_row(tier_); }
+  const TierRow& tier() const { return tier_row(choice_.tier); }
+  // The parts of a rolled-up row that are wanted; the first says which rows there are.
+  std::span<const RollupPart> parts() const { return choice_.parts; }
   ChunkLoader& chunks() { return session_->chunks(); }
   Status check_stop();
   // Chunks of a group in the window, found once for all series of the group.
   Result<std::span<const ChunkInfo>> find(int64_t group, Tier tier);
   // As store::rolled_until(), for the tier that is read.
   Result<int64_t> rolled_until(int64_t group);
+  std::unique_ptr<CursorScratch> take_scratch();
+  void give_back(std::unique_ptr<CursorScratch> scratch) { scratch_ = std::move(scratch); }
   // Ok when the failure is only that a chunk is damaged; it is counted.
   Status excuse(const Status& failed);
 
  private:
   ReadPool::Lease session_;
   Window window_;
-  Tier tier_;
+  TierChoice choice_;
   std::stop_token stop_;
   std::shared_ptr<std::atomic<uint64_t>> damaged_;
   std::map<std::pair<int64_t, Tier>, std::vector<ChunkInfo>> found_;
   std::map<int64_t, int64_t> rolled_until_;
+  std::unique_ptr<CursorScratch> scratch_;  // of the last cursor that is done
 };
 
 class HistoryCursor final : public model::SeriesCursor {
@@ -61,6 +77,7 @@ class HistoryCursor final : public model::SeriesCursor {
                                                      model::Labels labels,
                                                      std::vector<StoredSeries> stored,
                                                      std::unique_ptr<model::SeriesCursor> head);
+  ~HistoryCursor() override { reading_->give_back(std::move(scratch_)); }
 
   const model::Labels& labels() const override { return labels_; }
   Result<model::Stretch> next() override;
@@ -78,12 +95,17 @@ class HistoryCursor final : public model::SeriesCursor {
       : reading_(std::move(reading)),
         labels_(std::move(labels)),
         stored_(std::move(stored)),
-        head_(std::move(head)) {}
+        head_(std::move(head)),
+        scratch_(reading_->take_scratch()) {}
 
   Result<std::vector<Piece>> pieces(Tier tier) const;
   Status advance();
   Status read_raw(const Piece& piece);
   Status read_rolled(const Piece& piece);
+  // That scratch_->column, of `last`, ends with; what is rolled up on reading goes on from there.
+  void remember_last(const StoredSeries& series, size_t first, size_t end);
+  // What scratch_->column has of a part, into the rows that are there.
+  void fill_part(const StoredSeries& series, RollupPart part, size_t first, size_t end);
   // Which rows of the chunk that times_ms_ has are wanted and not before what was given.
   std::pair<size_t, size_t> wanted_rows(int64_t start_ms) const;
   Status roll_tail();
@@ -105,13 +127,7 @@ class HistoryCursor final : public model::SeriesCursor {
   std::optional<int64_t> given_ms_;     // the newest time given
   std::optional<int64_t> last_number_;  // of the last rolled-up row, in today's quanta
 
-  // Scratch, and what stretch_ looks into.
-  std::vector<int64_t> chunk_times_ms_;
-  ChunkColumn column_;
-  std::vector<ChunkColumn> parts_;
-  std::vector<int64_t> times_ms_;
-  std::vector<double> values_;
-  std::vector<model::Rollup> rollups_;
+  std::unique_ptr<CursorScratch> scratch_;  // what stretch_ looks into, among others
 };
 
 }  // namespace gpusight::store

@@ -1,7 +1,6 @@
 #include "store/history_read.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "base/log.h"
 #include "store/history_cursor.h"
+#include "store/tier_choice.h"
 
 namespace gpusight::store {
 namespace {
@@ -17,48 +17,6 @@ using model::Labels;
 using model::Matcher;
 
 constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
-
-// The first time that a tier has a row for; nullopt when it has none. (That a rolled-up row stands
-// for a while before its time does not make it reach further back than the samples it is made of.)
-using Reach = std::array<std::optional<int64_t>, kTierCount>;
-
-std::optional<int64_t> earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-Result<Reach> reach_of(ReadSession& session) {
-  Reach reach;
-  Stmt first = TRY(
-      session.db().prepare("SELECT first_ms FROM chunk WHERE tier=?1 ORDER BY last_ms LIMIT 1"));
-  for (const TierRow& tier : kTiers) {
-    std::optional<int64_t>& of_tier = reach[static_cast<size_t>(tier.tier)];
-    if (TRY(first.bind(1, static_cast<int64_t>(tier.tier)).step())) {
-      of_tier = first.number(0);
-    }
-    first.reset();
-    // What is raw and not rolled up yet is rolled up on reading.
-    of_tier = earlier(of_tier, reach[0]);
-  }
-  return reach;
-}
-
-Tier choose_tier(const Reach& reach, const model::SelectHints& hints) {
-  std::optional<int64_t> beginning;
-  for (const auto& tier : reach) beginning = earlier(beginning, tier);
-  if (!beginning) return Tier::kRaw;
-  // The start itself is not wanted.
-  const int64_t start_ms = std::max(hints.start_ms + 1, *beginning);
-  const int64_t longest_ms = (hints.range_ms > 0 ? hints.range_ms : hints.step_ms) / 2;
-  std::optional<Tier> reaching;
-  for (const TierRow& tier : kTiers) {
-    const auto& first = reach[static_cast<size_t>(tier.tier)];
-    if (!first || *first > start_ms) continue;
-    if (tier.resolution_ms <= longest_ms || tier.resolution_ms == 0) return tier.tier;
-    if (!reaching) reaching = tier.tier;
-  }
-  return reaching.value_or(Tier::kRaw);
-}
 
 // Series on disk and in the head, each once, in label order.
 class HistorySeriesSet final : public model::SeriesSet {
@@ -163,17 +121,17 @@ Result<std::unique_ptr<model::SeriesSet>> HistoryReader::select(std::span<const 
   }
   const int64_t committed_ms = (*session)->committed_until_ms().value_or(kBeginning);
   SeriesByLabels stored = TRY(find_series((*session)->db(), matchers));
-  const Tier tier = choose_tier(TRY(reach_of(**session)), hints);
+  const TierChoice choice = choose_tier(TRY(reach_of((*session)->db())), hints);
   std::unique_ptr<model::SeriesSet> head;
   if (head_ != nullptr && hints.end_ms > committed_ms) {
     model::SelectHints newest = hints;
     newest.start_ms = std::max(hints.start_ms, committed_ms);
     // A row that is not over holds what is before the window too.
-    if (tier_row(tier).resolution_ms != 0) newest.start_ms = committed_ms;
+    if (choice.tier != Tier::kRaw) newest.start_ms = committed_ms;
     head = TRY(head_->select(matchers, newest, stop));
   }
   auto reading = std::make_shared<Reading>(
-      std::move(*session), Window{.start_ms = hints.start_ms, .end_ms = hints.end_ms}, tier,
+      std::move(*session), Window{.start_ms = hints.start_ms, .end_ms = hints.end_ms}, choice,
       std::move(stop), damaged_);
   return std::unique_ptr<model::SeriesSet>(
       std::make_unique<HistorySeriesSet>(std::move(reading), std::move(stored), std::move(head)));

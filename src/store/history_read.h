@@ -1,12 +1,10 @@
 // Recorded history as a Queryable: what is on disk and, where a head is given, what is not yet. The
 // one ends and the other begins at the newest committed tick, so that no sample is seen twice.
 //
-// Which tier answers a selector: the finest that reaches back to the beginning of the range (or to
-// the beginning of all that is recorded) and whose rows are no longer than half a step, or half the
-// range of a range selector. Where none is that fine, the finest that reaches back. What has not
-// been rolled up yet is rolled up while it is read, so that a rolled-up tier reaches to the
-// present; its last row may then stand for a span that is not over and is dated at its newest
-// sample.
+// Which tier answers a selector, and what of its rows, is said in tier_choice.h. What has not been
+// rolled up yet is rolled up while it is read, so that a rolled-up tier reaches to the present; its
+// last row may then stand for a span that is not over and is dated at its newest sample. Parts of
+// a row that the selector's function does not look at are 0.
 //
 // Chunks that are damaged are left out, counted and logged; the rest of the answer stands. Where
 // the database cannot be opened for reading, the head answers alone: the writer has the same

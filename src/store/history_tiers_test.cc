@@ -152,7 +152,7 @@ TEST(HistoryTiers, RolledUpRowsAreThoseOfAPlainLoop) {
        {std::pair<int64_t, std::string>{120'000, "1m"}, {7'200'000, "1m"}}) {
     const Rolled rolled =
         read_rolled(run.machine.history->queryable(),
-                    {.start_ms = kStartMs, .end_ms = INT64_MAX, .step_ms = step_ms});
+                    {.start_ms = kStartMs, .end_ms = INT64_MAX, .range_ms = step_ms});
     EXPECT_EQ(rolled.tier, tier);
     for (const auto& [labels, rows] : rolled.rows) {
       const auto plain =
@@ -181,6 +181,115 @@ TEST(HistoryTiers, RolledUpRowsAreThoseOfAPlainLoop) {
     }
     EXPECT_EQ(rolled.rows.size(), 3U);
     EXPECT_TRUE(rolled.rows.contains(std::string(kLimit)));
+  }
+}
+
+// A function of whole windows, of samples and of rows.
+struct OverTime {
+  std::string_view name;
+  double (*of_samples)(const std::vector<double>& samples);
+  double (*of_rows)(std::span<const model::Rollup> rows);
+};
+
+double sum_of(const std::vector<double>& samples) {
+  long double sum = 0;
+  for (const double sample : samples) sum += sample;
+  return static_cast<double>(sum);
+}
+double sum_of_rows(std::span<const model::Rollup> rows) {
+  long double sum = 0;
+  for (const model::Rollup& row : rows) sum += row.sum;
+  return static_cast<double>(sum);
+}
+double count_of_rows(std::span<const model::Rollup> rows) {
+  uint64_t count = 0;
+  for (const model::Rollup& row : rows) count += row.count;
+  return static_cast<double>(count);
+}
+
+constexpr OverTime kOverTime[] = {
+    {"min_over_time", [](const std::vector<double>& of) { return std::ranges::min(of); },
+     [](std::span<const model::Rollup> rows) {
+       return std::ranges::min_element(rows, {}, &model::Rollup::min)->min;
+     }},
+    {"max_over_time", [](const std::vector<double>& of) { return std::ranges::max(of); },
+     [](std::span<const model::Rollup> rows) {
+       return std::ranges::max_element(rows, {}, &model::Rollup::max)->max;
+     }},
+    {"count_over_time",
+     [](const std::vector<double>& of) { return static_cast<double>(of.size()); }, count_of_rows},
+    {"last_over_time", [](const std::vector<double>& of) { return of.back(); },
+     [](std::span<const model::Rollup> rows) { return rows.back().last; }},
+    {"sum_over_time", sum_of, sum_of_rows},
+    {"avg_over_time",
+     [](const std::vector<double>& of) { return sum_of(of) / static_cast<double>(of.size()); },
+     [](std::span<const model::Rollup> rows) { return sum_of_rows(rows) / count_of_rows(rows); }},
+};
+
+std::vector<double> samples_in(const Points& points, int64_t start_ms, int64_t end_ms) {
+  std::vector<double> samples;
+  for (const Point& point : points) {
+    if (point.time_ms <= start_ms || point.time_ms > end_ms) continue;
+    if (!model::is_stale_marker(point.value)) samples.push_back(point.value);
+  }
+  return samples;
+}
+
+std::vector<model::Rollup> rows_in(const std::vector<std::pair<int64_t, model::Rollup>>& of,
+                                   int64_t start_ms, int64_t end_ms) {
+  std::vector<model::Rollup> rows;
+  for (const auto& [time_ms, row] : of) {
+    if (time_ms <= start_ms || time_ms > end_ms) continue;
+    if (!model::is_stale_marker(row.last)) rows.push_back(row);
+  }
+  return rows;
+}
+
+// All windows of a query, of every series, from rows and from the samples.
+void expect_same_answers(const LongRun& run, const OverTime& function,
+                         const model::SelectHints& hints, const std::string& tier) {
+  Rolled rolled = read_rolled(run.machine.history->queryable(), hints);
+  ASSERT_EQ(rolled.tier, tier) << function.name;
+  for (const auto& [labels, points] : run.expected) {
+    for (int64_t end_ms = hints.start_ms + hints.range_ms; end_ms <= hints.end_ms;
+         end_ms += std::max<int64_t>(hints.step_ms, 1)) {
+      const auto samples = samples_in(points, end_ms - hints.range_ms, end_ms);
+      const auto rows = rows_in(rolled.rows[labels], end_ms - hints.range_ms, end_ms);
+      ASSERT_EQ(samples.empty(), rows.empty()) << labels << end_ms;
+      if (samples.empty()) continue;
+      const double want = function.of_samples(samples);
+      const double got = function.of_rows(rows);
+      const bool is_rounded = function.name == "sum_over_time" || function.name == "avg_over_time";
+      EXPECT_NEAR(got, want, is_rounded ? std::abs(want) * 0x1p-52 : 0) << function.name << labels;
+    }
+  }
+}
+
+TEST(HistoryTiers, WholeWindowsOfRowsAnswerAsTheirSamplesDo) {
+  LongRun run(quick());
+  run.run(hours(11));
+  const int64_t now_ms = run.machine.ticks.wall_ms();
+  std::mt19937_64 random(5);
+  const auto up_to = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
+  for (int round = 0; round < 60; ++round) {
+    // Days, as hours, are left to the tier of hours.
+    const bool is_hours = round % 3 == 0;
+    const int64_t width_ms = is_hours ? kHourMs : kMinuteMs;
+    const int64_t range_ms = is_hours ? up_to(4) * kHourMs : up_to(50) * kMinuteMs;
+    const int64_t step_ms = up_to(is_hours ? 3 : 40) * width_ms;
+    const int64_t span_ms = now_ms - kStartMs;
+    const int64_t first_ms = window_end(
+        kStartMs + static_cast<int64_t>(random() % static_cast<uint64_t>(span_ms)), width_ms);
+    const int64_t steps = (now_ms + width_ms - first_ms) / step_ms;
+    const model::SelectHints hints{.start_ms = first_ms - range_ms,
+                                   .end_ms = first_ms + steps * step_ms,
+                                   .step_ms = steps == 0 ? 0 : step_ms,
+                                   .range_ms = range_ms,
+                                   .function = kOverTime[round % std::size(kOverTime)].name};
+    const bool fits_hours =
+        first_ms % kHourMs == 0 && range_ms % kHourMs == 0 && hints.step_ms % kHourMs == 0;
+    expect_same_answers(run, kOverTime[round % std::size(kOverTime)], hints,
+                        fits_hours ? "1h" : "1m");
   }
 }
 

@@ -33,7 +33,7 @@ struct TierRow {
 inline constexpr std::array<TierRow, kTierCount> kTiers = {{
     {Tier::kRaw, "raw", 0, {10 * kMinuteMs, 4 * kHourMs}, std::chrono::hours(24 * 7)},
     {Tier::kMinute, "1m", kMinuteMs, {kDayMs, kDayMs}, std::chrono::hours(24 * 90)},
-    {Tier::kHour, "1h", kHourMs, {30 * kDayMs, 30 * kDayMs}, std::chrono::hours(24 * 365 * 5)},
+    {Tier::kHour, "1h", kHourMs, {kDayMs, 30 * kDayMs}, std::chrono::hours(24 * 365 * 5)},
 }};
 constexpr const TierRow& tier_row(Tier tier) { return kTiers[static_cast<size_t>(tier)]; }
 

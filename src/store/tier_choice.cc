@@ -1,0 +1,108 @@
+#include "store/tier_choice.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace gpusight::store {
+namespace {
+
+constexpr std::array kMin = {RollupPart::kMin};
+constexpr std::array kMax = {RollupPart::kMax};
+constexpr std::array kSum = {RollupPart::kSum};
+constexpr std::array kCount = {RollupPart::kCount};
+constexpr std::array kMean = {RollupPart::kSum, RollupPart::kCount};
+constexpr std::array kLast = {RollupPart::kLast};
+constexpr std::array kAll = {RollupPart::kLast,    RollupPart::kMin,   RollupPart::kMax,
+                             RollupPart::kSum,     RollupPart::kFirst, RollupPart::kCount,
+                             RollupPart::kIncrease};
+static_assert(kAll.size() == kRollupParts);
+
+// Functions that need nothing but whole rows, and what of the rows.
+struct WholeRows {
+  std::string_view function;
+  std::span<const RollupPart> parts;
+};
+constexpr std::array kOfWholeRows = {
+    WholeRows{"avg_over_time", kMean},  WholeRows{"count_over_time", kCount},
+    WholeRows{"last_over_time", kLast}, WholeRows{"max_over_time", kMax},
+    WholeRows{"min_over_time", kMin},   WholeRows{"sum_over_time", kSum},
+};
+
+// nullptr for any other function, and for instant selectors.
+const WholeRows* find_whole_rows(const model::SelectHints& hints) {
+  if (hints.range_ms == 0) return nullptr;
+  const auto found = std::ranges::find(kOfWholeRows, hints.function, &WholeRows::function);
+  return found == kOfWholeRows.end() ? nullptr : &*found;
+}
+
+// Whether every window of the query begins and ends where rows of the tier do.
+bool are_windows_whole(const model::SelectHints& hints, int64_t resolution_ms) {
+  const bool has_steps = hints.end_ms - hints.range_ms > hints.start_ms;
+  return hints.start_ms % resolution_ms == 0 && hints.range_ms % resolution_ms == 0 &&
+         (!has_steps || hints.step_ms % resolution_ms == 0) && hints.end_ms % resolution_ms == 0;
+}
+
+std::optional<int64_t> earlier(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+std::optional<Tier> exact_tier(const Reach& reach, const model::SelectHints& hints,
+                               int64_t start_ms) {
+  if (find_whole_rows(hints) == nullptr) return std::nullopt;
+  for (const TierRow& tier : std::views::reverse(kTiers)) {
+    const auto& first = reach[static_cast<size_t>(tier.tier)];
+    if (tier.resolution_ms == 0 || !first || *first > start_ms) continue;
+    if (are_windows_whole(hints, tier.resolution_ms)) return tier.tier;
+  }
+  return std::nullopt;
+}
+
+Tier fine_tier(const Reach& reach, const model::SelectHints& hints, int64_t start_ms) {
+  const int64_t longest_ms = (hints.range_ms > 0 ? hints.range_ms : hints.step_ms) / 2;
+  std::optional<Tier> reaching;
+  for (const TierRow& tier : kTiers) {
+    const auto& first = reach[static_cast<size_t>(tier.tier)];
+    if (!first || *first > start_ms) continue;
+    if (tier.resolution_ms <= longest_ms || tier.resolution_ms == 0) return tier.tier;
+    if (!reaching) reaching = tier.tier;
+  }
+  return reaching.value_or(Tier::kRaw);
+}
+
+std::span<const RollupPart> parts_for(const model::SelectHints& hints) {
+  if (hints.range_ms == 0) return kLast;
+  const WholeRows* whole = find_whole_rows(hints);
+  return whole != nullptr ? whole->parts : std::span<const RollupPart>(kAll);
+}
+
+}  // namespace
+
+Result<Reach> reach_of(Db& db) {
+  Reach reach;
+  Stmt first = TRY(db.prepare("SELECT first_ms FROM chunk WHERE tier=?1 ORDER BY last_ms LIMIT 1"));
+  for (const TierRow& tier : kTiers) {
+    std::optional<int64_t>& of_tier = reach[static_cast<size_t>(tier.tier)];
+    if (TRY(first.bind(1, static_cast<int64_t>(tier.tier)).step())) {
+      of_tier = first.number(0);
+    }
+    first.reset();
+    // What is raw and not rolled up yet is rolled up on reading.
+    of_tier = earlier(of_tier, reach[0]);
+  }
+  return reach;
+}
+
+TierChoice choose_tier(const Reach& reach, const model::SelectHints& hints) {
+  TierChoice choice{.parts = parts_for(hints)};
+  std::optional<int64_t> beginning;
+  for (const auto& tier : reach) beginning = earlier(beginning, tier);
+  if (!beginning) return choice;
+  // The start itself is not wanted.
+  const int64_t start_ms = std::max(hints.start_ms + 1, *beginning);
+  const auto exact = exact_tier(reach, hints, start_ms);
+  choice.tier = exact ? *exact : fine_tier(reach, hints, start_ms);
+  return choice;
+}
+
+}  // namespace gpusight::store
