@@ -162,7 +162,7 @@ class Beside(Case):
     def count(cls, port):
         try:
             answer = cls.ask(port, "query", {"query": "count(gpu_power_watts)"})[2]
-        except OSError:
+        except (OSError, ValueError):  # it is starting
             return 0
         result = answer.get("data", {}).get("result")
         return int(result[0]["value"][1]) if result else 0
