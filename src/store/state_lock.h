@@ -1,4 +1,4 @@
-// The lock on a state directory: who holds it owns what is remembered there, and nobody else opens
+// The lock on a state directory: who holds it owns what is remembered there, and nobody else writes
 // the database of history. The kernel lets go of it when the process ends, however it ends.
 //
 // flock on DIRECTORY/LOCK. Movable; not thread-safe.
