@@ -37,6 +37,22 @@ class Nonsense(Case):
         self.assertIsNone(device["metrics"]["gpu_temperature_celsius"])
         self.assertEqual(device["reasons"]["gpu_temperature_celsius"], "implausible")
 
+    # FAULT-014
+    # FAULT-023
+    def test_activity_of_nothing_on_a_busy_gpu_is_in_doubt_and_no_watts_are_no_reading(self):
+        server = self.daemon(scenario="fault-doubtful")
+        uuids = [device["uuid"] for device in server.snapshot()["devices"]]
+
+        def in_doubt(gpu):
+            series = f'gpu_reading_suspect{{uuid="{uuids[gpu]}",reading="activity"}}'
+            return server.metrics().get(series)
+        wait_until(lambda: in_doubt(0) == "1", 60, what="the doubt")
+        self.assertEqual(in_doubt(3), "0")
+        device = server.device(2)
+        for absent in ("gpu_power_average_watts", "gpu_power_instant_watts"):
+            self.assertIsNone(device["metrics"][absent])
+            self.assertEqual(device["reasons"][absent], "implausible")
+
     # FAULT-006
     def test_process_memory_that_the_driver_does_not_know_is_null_not_a_huge_number(self):
         server = self.daemon(control='[[fault]]\nkind = "process_memory_unavailable"\n')

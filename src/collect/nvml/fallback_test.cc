@@ -76,6 +76,7 @@ TEST_F(NvmlFallback, WhereBytesAreCountedTheRateComesFromTheCounter) {
   EXPECT_EQ(number(kGpuPcieTransmitRate), std::nullopt);
   EXPECT_EQ(number(kGpuPcieReceiveRate), 0);
   gpu().set_field(197, ValueType::kUint64, 5);  // may have 32 bits: nobody knows how often it wraps
+  gpu().set_field(198, ValueType::kUint64, 5);
   gpu().numbers["nvmlDeviceGetPcieThroughput:0"] = {1500};
   open();
   fast();

@@ -19,14 +19,16 @@ constexpr uint32_t kC2cBatch = 6;
 constexpr uint32_t kFieldLinkCount = 91;
 constexpr uint32_t kFieldC2cCount = 170;
 
+// Not those of ECC: with them a poll of eighteen links would have no room for the rest.
 struct ErrorRow {
   LinkError error;
   MetricId metric;
 };
 constexpr ErrorRow kErrors[] = {
-    {LinkError::kReplay, kGpuNvlinkReplays},    {LinkError::kRecovery, kGpuNvlinkRecoveries},
-    {LinkError::kCrcFlit, kGpuNvlinkCrcErrors}, {LinkError::kCrcData, kGpuNvlinkCrcDataErrors},
-    {LinkError::kEcc, kGpuNvlinkEccErrors},
+    {LinkError::kReplay, kGpuNvlinkReplays},
+    {LinkError::kRecovery, kGpuNvlinkRecoveries},
+    {LinkError::kCrcFlit, kGpuNvlinkCrcErrors},
+    {LinkError::kCrcData, kGpuNvlinkCrcDataErrors},
 };
 
 template <typename T>

@@ -319,13 +319,16 @@ void SlowReadings::read_pcie_rates(Conversation& talk, Gathering& found) {
   if (shared_.pcie_counters == PcieCounters::kNotYetKnown) return;
   if (shared_.pcie_counters == PcieCounters::kThere) {
     const std::span<const Reading> bytes = pcie_bytes_.read(talk);
+    bool is_wide = false;
     for (size_t i = 0; i < bytes.size(); ++i) {
       const bool is_sent = pcie_bytes_.rows()[i].metric == kGpuPcieTransmit;
       CounterRate& rate = is_sent ? sent_ : received_;
       const Reading now = rate.update(bytes[i], talk.report().now());
       if (!(bytes[i].number > UINT32_MAX)) continue;
+      is_wide = true;
       found.put(is_sent ? kGpuPcieTransmitRate : kGpuPcieReceiveRate, now, {}, rate.window());
     }
+    if (is_wide) return;  // the first rate comes with the next reading
   }
   read_pcie_throughput(talk, found);
 }
