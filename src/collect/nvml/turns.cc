@@ -33,7 +33,8 @@ void Turns::take(Entry& entry, Conversation& talk, Gathering& found) {
 }
 
 model::Reason Turns::unasked() const {
-  const bool all = std::ranges::all_of(entries_, [](const Entry& e) { return e.taken_at.has_value(); });
+  const bool all =
+      std::ranges::all_of(entries_, [](const Entry& e) { return e.taken_at.has_value(); });
   return all ? model::Reason::kNotSupported : model::Reason::kWarmingUp;
 }
 
