@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -117,9 +118,31 @@ def measured_victoria(form, scenario, seconds, samples):
             process.wait()
 
 
+def database_bytes(seconds, days):
+    """Pages in use of a database of so many days."""
+    with tempfile.TemporaryDirectory(prefix="gpusight-bench-") as folder:
+        fill = [program("bench_history_store"), "fill", folder, "history.db", str(seconds), str(days), "1", "0"]
+        subprocess.run(fill, stdout=subprocess.DEVNULL, check=True)
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, "history.db"))) as database:
+            pages, free, size = (database.execute(f"PRAGMA {name}").fetchone()[0]
+                                 for name in ("page_count", "freelist_count", "page_size"))
+            return (pages - free) * size
+
+
+def database_rows(seconds, xz, victoria):
+    """What one day more takes in the database: raw samples, minutes and hours, with all that SQLite adds."""
+    size = database_bytes(seconds, 2) - database_bytes(seconds, 1)
+    table = [(f"{SCENARIOS['sim']}, {seconds / 3600:g} h more in the database, all series, minutes and hours too",
+              f"{size / 1e6:.2f} MB", "", None)]
+    for name, other, budget in (("xz -9", xz, BUDGET_XZ), ("VictoriaMetrics", victoria, BUDGET_VICTORIA)):
+        if other:
+            table.append((f"beside {name} as above", f"{size / other:.2f} ×", f"{budget} ×", size / other <= budget))
+    return table
+
+
 def size_rows(scenario, seconds, ours):
     """Rows for all series and for those that vary."""
-    table = []
+    table, in_database = [], (None, None)
     for series, form, size, samples in (
             ("all", "columns", ours["bytes"], ours["samples"]),
             ("varying", "varying", ours["varying_bytes"], ours["varying_samples"])):
@@ -137,6 +160,10 @@ def size_rows(scenario, seconds, ours):
             ratio = size / kept
             table.append((f"the same in VictoriaMetrics: {kept / 1e6:.2f} MB", f"{ratio:.2f} ×",
                           f"{BUDGET_VICTORIA} ×", ratio <= BUDGET_VICTORIA))
+        if series == "all" and scenario == "sim":
+            in_database = (packed, kept)
+    if scenario == "sim":
+        table += database_rows(seconds, *in_database)
     return table
 
 
@@ -146,7 +173,8 @@ def explained():
         "The chunks of `src/store/FORMAT.md` on days made by `bench/history_day.cc`, at a sample a second. The training",
         "scenario's noise: power at an instant ±1.5 W × (0.3 + activity), averaged ±0.6 W; ticks wake 0.1 ms late on",
         "average, one in a hundred up to 3 ms, and each GPU is read 0.1 to 0.6 ms later. The random walks are noisy",
-        "to the milliwatt over tens of watts. Sizes are those of the chunks with their times, before the database;",
+        "to the milliwatt over tens of watts. Sizes are those of the chunks with their times, before the database, but",
+        "for those said to be in it: what a second day adds to the pages in use, with minutes and hours;",
         "xz packs the same columns as 64-bit numbers, without times; VictoriaMetrics's is its data folder after a merge",
         "of everything, without its index. Speeds are samples a second of processor time, over all series.",
     ]
@@ -154,7 +182,7 @@ def explained():
 
 def rows(seconds=DAY):
     """[(figure, value, budget, kept)] as measure.rows(); empty where chunk_bench is not built."""
-    if not all(os.access(program(name), os.X_OK) for name in ("chunk_bench", "bench_history_day")):
+    if not all(os.access(program(name), os.X_OK) for name in ("chunk_bench", "bench_history_day", "bench_history_store")):
         return []
     table = []
     for scenario, span in (("sim", seconds), ("noisy", min(seconds, NOISY))):

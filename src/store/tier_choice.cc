@@ -1,7 +1,6 @@
 #include "store/tier_choice.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace gpusight::store {
 namespace {
@@ -50,12 +49,13 @@ std::optional<int64_t> earlier(std::optional<int64_t> a, std::optional<int64_t> 
 std::optional<Tier> exact_tier(const Reach& reach, const model::SelectHints& hints,
                                int64_t start_ms) {
   if (find_whole_rows(hints) == nullptr) return std::nullopt;
-  for (const TierRow& tier : std::views::reverse(kTiers)) {
+  std::optional<Tier> coarsest;
+  for (const TierRow& tier : kTiers) {
     const auto& first = reach[static_cast<size_t>(tier.tier)];
     if (tier.resolution_ms == 0 || !first || *first > start_ms) continue;
-    if (are_windows_whole(hints, tier.resolution_ms)) return tier.tier;
+    if (are_windows_whole(hints, tier.resolution_ms)) coarsest = tier.tier;
   }
-  return std::nullopt;
+  return coarsest;
 }
 
 Tier fine_tier(const Reach& reach, const model::SelectHints& hints, int64_t start_ms) {
