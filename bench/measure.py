@@ -11,6 +11,7 @@ import argparse
 import datetime
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ BUDGET_MEMORY_MB = 40
 BUDGET_CALLS = 25
 BUDGET_SCRAPE_MS = 3
 RESULTS = os.path.join(SOURCE_DIR, "bench", "RESULTS.md")
+OF_OTHERS = ("## Cost, situation by situation", "## Crashes", "## Soak")
 
 
 def measure_gpusight(seconds, scenario):
@@ -176,10 +178,11 @@ def write(table, asked, recorded, of_history, options, ours):
     if recorded:
         lines += ["", "## Recorded history", "", *history.explained(), "", *lines_of(recorded)]
     kept = ""
-    if os.path.exists(RESULTS):  # what `make soak` wrote
+    if os.path.exists(RESULTS):  # what others wrote
         with open(RESULTS, encoding="utf-8") as file:
-            _, heading, rest = file.read().partition("## Soak")
-            kept = "\n" + heading + rest if heading else ""
+            sections = re.split(r"^(?=## )", file.read(), flags=re.MULTILINE)
+        kept = "".join("\n" + section.rstrip("\n") + "\n" for section in sections
+                       if section.startswith(OF_OTHERS))
     with open(RESULTS, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n" + kept)
 
