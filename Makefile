@@ -58,7 +58,7 @@ golden: deps-test ## accept what the formats and tables look like now as what th
 .PHONY: bench
 bench: deps-test ## measure and print the figures with their budgets, into bench/RESULTS.md
 	@$(CMAKE) --preset release -DGPUSIGHT_TESTS=OFF -DGPUSIGHT_BENCH=ON
-	@$(CMAKE) --build $(BUILD) --target for_users bench_floor promql_bench chunk_bench bench_history_day
+	@$(CMAKE) --build $(BUILD) --target for_users bench_floor promql_bench chunk_bench bench_history_day bench_history_store
 	@bench/run
 
 .PHONY: soak

@@ -165,8 +165,8 @@ void choose_bins(std::span<const uint64_t> numbers, BinChooser& chooser, Bins& o
     out.bins.push_back({.low = node.low, .bits = node.bits});
     counts.push_back(node.count);
   }
-  // Eight times as fine as there are bins, and not finer than the numbers are many: a reader sets up
-  // as many states.
+  // Eight times as fine as there are bins, and not finer than the numbers are many: a reader sets
+  // up as many states.
   const int wanted = std::bit_width(out.bins.size()) + 3;
   const int useful = std::bit_width(numbers.size()) - 1;
   const int least = std::bit_width(out.bins.size());

@@ -27,19 +27,18 @@ inline model::Process process_of(int64_t pid, uint32_t uid, std::string command,
 inline model::DeviceSnapshot whole_gpu() {
   using catalog::MetricId;
   model::DeviceSnapshot gpu;
-  gpu.device = std::make_shared<const model::Device>(
-      model::Device{.uuid = "GPU-8F6E1D2C-3b4a-5968-7786-95a4b3c21000",
-                    .vendor = "nvidia",
-                    .name = "NVIDIA H100 80GB HBM3",
-                    .driver = "580.105.08",
-                    .pci = "0000:3b:00.0",
-                    .serial = "1654923009999",
-                    .vbios = "96.00.61.00.01",
-                    .index = 0,
-                    .minor = 2,
-                    .facts = {{"compute_capability", "9.0"},
-                              {"cuda", "13.0"},
-                              {"pci_sub_device_id", "0x16C110DE"}}});
+  gpu.device = std::make_shared<const model::Device>(model::Device{
+      .uuid = "GPU-8F6E1D2C-3b4a-5968-7786-95a4b3c21000",
+      .vendor = "nvidia",
+      .name = "NVIDIA H100 80GB HBM3",
+      .driver = "580.105.08",
+      .pci = "0000:3b:00.0",
+      .serial = "1654923009999",
+      .vbios = "96.00.61.00.01",
+      .index = 0,
+      .minor = 2,
+      .facts = {
+          {"compute_capability", "9.0"}, {"cuda", "13.0"}, {"pci_sub_device_id", "0x16C110DE"}}});
   const auto add = [&](MetricId metric, double number, std::string label = "") {
     gpu.samples.push_back({metric, std::move(label), fresh_value(number)});
   };

@@ -17,7 +17,9 @@ TimedSample sample_of(std::string_view line) {
   TimedSample sample;
   const Result<Line> read = reader.read(line, sample);
   EXPECT_TRUE(read.ok()) << line << ": " << read.status().message();
-  if (read.ok()) EXPECT_EQ(*read, Line::kSample);
+  if (read.ok()) {
+    EXPECT_EQ(*read, Line::kSample);
+  }
   return sample;
 }
 
