@@ -63,6 +63,10 @@ void Sampler::open_sources() {
   options_.sources.clear();
 }
 
+bool Sampler::are_sources_opened() const {
+  return std::ranges::all_of(sources_, [](const auto& source) { return source->is_opened(); });
+}
+
 void Sampler::start() {
   open_sources();
   thread_ = std::jthread([this](std::stop_token stop) {
@@ -197,8 +201,7 @@ void Sampler::append_events(const model::SnapshotPtr& snapshot) {
 model::SnapshotPtr Sampler::read_once(Duration settle, Duration patience) {
   if (sources_.empty()) open_sources();
   const MonoTime give_up = options_.clock->mono() + patience;
-  const auto opened = [](const auto& source) { return source->is_opened(); };
-  while (!std::ranges::all_of(sources_, opened) && options_.clock->mono() < give_up) {
+  while (!are_sources_opened() && options_.clock->mono() < give_up) {
     options_.clock->sleep_until(options_.clock->mono() + milliseconds(2), {});
   }
   trigger_lanes(now());

@@ -52,6 +52,8 @@ class Sampler {
   Duration deadline() const;  // min(100 ms, half a tick)
 
   void open_sources();  // without ticking; start() does it too
+  // Every source's first opening has come to an end, well or not.
+  bool are_sources_opened() const;
 
   // For commands that read once: waits until every source was opened and every lane has answered,
   // at most `patience`, then `settle` longer and once more if settle is not zero.

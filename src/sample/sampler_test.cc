@@ -173,8 +173,7 @@ class SamplerTest : public testing::Test {
     options.sources.push_back(std::make_unique<FakeSource>(machine_));
     sampler_ = std::make_unique<Sampler>(std::move(options));
     sampler_->open_sources();
-    wait_until([&] { return machine_.with([&] { return machine_.opened >= 1; }); });
-    std::this_thread::sleep_for(milliseconds(20));
+    wait_until([&] { return sampler_->are_sources_opened(); });
   }
 
   void TearDown() override {
