@@ -69,13 +69,13 @@ bool Sampler::are_sources_opened() const {
 
 void Sampler::start() {
   open_sources();
-  thread_ = std::jthread([this](std::stop_token stop) {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "sample");
     run(stop);
   });
 }
 
-void Sampler::run(std::stop_token stop) {
+void Sampler::run(const std::stop_token& stop) {
   MonoTime next = options_.clock->mono();
   while (!stop.stop_requested()) {
     tick(deadline());

@@ -64,7 +64,7 @@ class Sampler {
   bool stop(Duration patience);
 
  private:
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
   void trigger_lanes(const Now& now);
   bool is_any_pending(std::optional<collect::LaneCadence> cadence) const;
   void publish();

@@ -488,7 +488,7 @@ TEST_F(SamplerTest, ReadOnceWaitsForEverySourceAndEveryLane) {
   Sampler::Options options{.clock = &clock_, .hub = &hub_};
   options.sources.push_back(std::make_unique<FakeSource>(machine_));
   sampler_ = std::make_unique<Sampler>(std::move(options));
-  std::jthread time([&](std::stop_token stop) {
+  std::jthread time([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       clock_.advance(milliseconds(1));
       std::this_thread::sleep_for(milliseconds(1));
