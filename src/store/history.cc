@@ -171,7 +171,7 @@ HistoryStats History::stats() const {
   HistoryStats stats = stats_of_file(options_.lock->directory() + "/" + options_.file);
   {
     MutexLock lock(shared_->mutex);
-    const HistoryStats& written = shared_->stats;
+    const HistoryStats written = shared_->stats;
     stats.recording = written.recording;
     stats.committed_until_ms = written.committed_until_ms;
     stats.refused_series = written.refused_series;
