@@ -35,7 +35,7 @@ struct History::Shared {
                   .max_series = options.max_series,
                   .readers = readers}) {}
 
-  void run(std::stop_token stop) {
+  void run(const std::stop_token& stop) {
     ::pthread_setname_np(::pthread_self(), "history");
     while (std::optional<Item> item = queue.pop(stop)) {
       take(std::move(*item));
