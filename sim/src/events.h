@@ -41,7 +41,7 @@ struct GpmSample {
 // something happens. Here it is awake when a planned event is due and when a control file was found
 // changed; how often it looks for the rest (states that changed, the file itself) is a bargain
 // between promptness and what waiting costs.
-inline constexpr double kLongestRest = 0.25;
+inline constexpr double kLongestRest = 0.5;
 
 std::size_t open_event_sets(Library& library);
 std::size_t open_gpm_samples(Library& library);

@@ -52,13 +52,13 @@ void ProcessTable::begin_call() {
 }
 
 void ProcessTable::resolve_one(model::Process& process) {
-  process.start_ticks = 0;
+  const uint64_t told_start = std::exchange(process.start_ticks, 0);
   process.owner = Owner{};
   if (foreign_) {
     process.owner.state = OwnerState::kForeign;
     return;
   }
-  if (const Entry* entry = entry_of(process.pid)) {
+  if (const Entry* entry = entry_of(process.pid, told_start)) {
     process.start_ticks = entry->start_ticks;
     process.owner = entry->owner;
   }
@@ -66,13 +66,18 @@ void ProcessTable::resolve_one(model::Process& process) {
 }
 
 // The entry as of this call; nullptr when there is none and none can be made now.
-ProcessTable::Entry* ProcessTable::entry_of(int64_t pid) {
+ProcessTable::Entry* ProcessTable::entry_of(int64_t pid, uint64_t told_start) {
   auto it = entries_.find(pid);
   if (it == entries_.end()) {
     if (new_in_call_ >= kNewPerCall || !make_room()) return nullptr;
     it = entries_.emplace(pid, Entry{}).first;
   }
   Entry& entry = it->second;
+  entry.used_in = call_;
+  // Whoever tells the start has just read it from /proc: the process is still the one we know.
+  const bool is_same =
+      told_start != 0 && told_start == entry.start_ticks && entry.owner.state == OwnerState::kKnown;
+  if (is_same && call_ - entry.looked_at_in < kCallsBetweenLooks) return &entry;
   if (entry.looked_at_in != call_) {
     entry.looked_at_in = call_;
     char digits[24];
@@ -86,7 +91,7 @@ void ProcessTable::look_again(std::string_view pid, Entry& entry) {
   const Result<ProcStat> stat = platform::read_proc_stat(root_, pid);
   if (!stat.ok()) {
     if (is_unknowable(stat.status().code())) {
-      entry = Entry{.looked_at_in = call_};
+      entry = Entry{.looked_at_in = call_, .used_in = call_};
     } else {
       // A pid whose first look finds nothing has used up its part of the budget, too.
       if (entry.owner.state == OwnerState::kPending) ++new_in_call_;
@@ -98,7 +103,7 @@ void ProcessTable::look_again(std::string_view pid, Entry& entry) {
     entry.owner.command = stat->comm;  // exec changes the name, and only that
     return;
   }
-  entry = Entry{.start_ticks = stat->start_ticks, .looked_at_in = call_};
+  entry = Entry{.start_ticks = stat->start_ticks, .looked_at_in = call_, .used_in = call_};
   if (new_in_call_ >= kNewPerCall) return;
   ++new_in_call_;
   look_up(pid, *stat, entry);
@@ -128,9 +133,9 @@ void ProcessTable::look_up(std::string_view pid, const ProcStat& stat, Entry& en
 // Drops the entry unused for longest when the table is full; false if all are in use.
 bool ProcessTable::make_room() {
   if (entries_.size() < kMaxEntries) return true;
-  const auto oldest = std::ranges::min_element(
-      entries_, {}, [](const auto& item) { return item.second.looked_at_in; });
-  if (oldest->second.looked_at_in == call_) {
+  const auto oldest =
+      std::ranges::min_element(entries_, {}, [](const auto& item) { return item.second.used_in; });
+  if (oldest->second.used_in == call_) {
     if (refused_++ == 0) {
       log::warning("attribute: more than {} processes at once; the rest have no owner",
                    kMaxEntries);

@@ -1,7 +1,9 @@
 // Who the pids are that a driver lists: name, user and start time of a process, from /proc.
 //
-// A process is a pid and the time it started. The start is read again in every call, so that a pid
-// used again is a new process and never inherits a name. What does not change is read once.
+// A process is a pid and the time it started. A row that comes with its start, as a source has just
+// read it, is known again by it; without one the start is read in every call, so that a pid used
+// again is a new process and never inherits a name. What may change (the name, by exec) is read
+// again every kCallsBetweenLooks calls, what does not is read once.
 //
 // Where the driver speaks of other pids than our /proc (inside a container with a PID namespace of
 // its own), nothing is looked up: each row is kForeign, without any name, since a name found there
@@ -9,8 +11,8 @@
 // the same /proc.
 //
 // A call reads two or three small files for a process not seen before, at most kNewPerCall of those
-// a call (the rest stay kPending until the next), and one for each other. None of them waits for
-// the process (platform/proc.h). Cost: 5 µs a known process, 20 µs a new one (-O2, 2-core
+// a call (the rest stay kPending until the next), and at most one for each other. None of them
+// waits for the process (platform/proc.h). Cost: 5 µs a known process, 20 µs a new one (-O2, 2-core
 // virtual machine).
 //
 // States of a row that is not kKnown: kExited, the driver lists a process that /proc has not: it
@@ -37,11 +39,12 @@ class ProcessTable {
  public:
   static constexpr size_t kMaxEntries = 4096;
   static constexpr size_t kNewPerCall = 64;
+  static constexpr uint64_t kCallsBetweenLooks = 10;
 
   explicit ProcessTable(platform::RootFs root);
 
-  // Fills in start_ticks and owner. One call is one tick: a process that stands in it several times
-  // (it uses several devices) is looked at once.
+  // Fills in start_ticks, which may be known (else 0), and owner. One call is one tick: a process
+  // that stands in it several times (it uses several devices) is looked at once.
   void resolve(std::span<model::Process> processes);
   // The same for the lists of all devices.
   void resolve_lists(std::span<const std::span<model::Process>> lists);
@@ -54,13 +57,14 @@ class ProcessTable {
  private:
   struct Entry {
     uint64_t start_ticks = 0;
-    uint64_t looked_at_in = 0;  // the number of a call
+    uint64_t looked_at_in = 0;  // the number of a call: when /proc was read
+    uint64_t used_in = 0;
     model::Owner owner;
   };
 
   void begin_call();
   void resolve_one(model::Process& process);
-  Entry* entry_of(int64_t pid);
+  Entry* entry_of(int64_t pid, uint64_t told_start);
   void look_again(std::string_view pid, Entry& entry);
   void look_up(std::string_view pid, const platform::ProcStat& stat, Entry& entry);
   bool make_room();

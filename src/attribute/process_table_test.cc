@@ -106,6 +106,33 @@ TEST_F(ProcessTableTest, ARecycledPidIsANewProcess) {
   EXPECT_EQ(row.owner.start_unix_ms, kBoot * 1000 + 9000);
 }
 
+TEST_F(ProcessTableTest, AProcessToldWithItsStartIsReadAgainNowAndThenOnly) {
+  add_process(4711, "bash", 100, 1000);
+  ProcessTable processes = table();
+  Process row{.pid = 4711, .start_ticks = 100};
+  processes.resolve(std::span(&row, 1));
+  add_process(4711, "python3", 100, 1000);
+  for (uint64_t call = 1; call < ProcessTable::kCallsBetweenLooks; ++call) {
+    processes.resolve(std::span(&row, 1));
+    EXPECT_EQ(row.owner.command, "bash");
+    EXPECT_EQ(row.start_ticks, 100u);
+  }
+  processes.resolve(std::span(&row, 1));
+  EXPECT_EQ(row.owner.command, "python3");
+}
+
+TEST_F(ProcessTableTest, AToldStartOfAnotherProcessIsReadAtOnce) {
+  add_process(4711, "train", 100, 1000);
+  ProcessTable processes = table();
+  Process row{.pid = 4711, .start_ticks = 100};
+  processes.resolve(std::span(&row, 1));
+  add_process(4711, "other", 900, 1001);
+  row.start_ticks = 900;
+  processes.resolve(std::span(&row, 1));
+  EXPECT_EQ(row.owner.command, "other");
+  EXPECT_EQ(row.owner.user, "bob");
+}
+
 TEST_F(ProcessTableTest, ANewProgramInTheSameProcessIsRenamedAndNothingElse) {
   add_process(4711, "bash", 100, 1000);
   ProcessTable processes = table();

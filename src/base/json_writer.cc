@@ -1,10 +1,19 @@
 #include "base/json_writer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
 
 namespace gpusight {
+namespace {
+
+bool needs_escape(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F || c == '"' || c == '\\';
+}
+
+}  // namespace
 
 void JsonWriter::separate() {
   if (need_comma_) out_ += ',';
@@ -90,18 +99,20 @@ void JsonWriter::append_escaped(std::string_view text) {
   }
   static constexpr char kHex[] = "0123456789abcdef";
   out_ += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  while (!text.empty()) {
+    const auto plain = static_cast<size_t>(std::ranges::find_if(text, needs_escape) - text.begin());
+    out_ += text.substr(0, plain);
+    if (plain == text.size()) break;
+    const char c = text[plain];
+    out_ += '\\';
     if (c == '"' || c == '\\') {
-      out_ += '\\';
       out_ += c;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out_ += "\\u00";
-      out_ += kHex[byte >> 4];
-      out_ += kHex[byte & 15];
     } else {
-      out_ += c;
+      out_ += "u00";
+      out_ += kHex[static_cast<unsigned char>(c) >> 4];
+      out_ += kHex[c & 15];
     }
+    text.remove_prefix(plain + 1);
   }
   out_ += '"';
 }

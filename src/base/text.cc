@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace gpusight {
 namespace {
@@ -28,6 +29,17 @@ size_t decode(std::string_view s, uint32_t& code_point) {
   constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
   return code_point < kSmallest[length] || code_point > 0x10FFFF || surrogate ? 0 : length;
+}
+
+// How many whole words of eight bytes at the start of `s` are ASCII, in bytes: text mostly is.
+size_t ascii_bytes(std::string_view s) {
+  size_t i = 0;
+  for (; i + 8 <= s.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, s.data() + i, sizeof word);
+    if ((word & 0x8080808080808080) != 0) break;
+  }
+  return i;
 }
 
 bool is_unprintable(uint32_t c) {
@@ -86,7 +98,7 @@ std::string clean_text(std::string_view text, size_t max_bytes) {
 
 bool is_valid_utf8(std::string_view text) {
   uint32_t c = 0;
-  for (size_t i = 0; i < text.size();) {
+  for (size_t i = ascii_bytes(text); i < text.size();) {
     const size_t length = decode(text.substr(i), c);
     if (length == 0) return false;
     i += length;

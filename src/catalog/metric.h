@@ -126,7 +126,8 @@ struct MetricRow {
   std::span<const LabelNames> by_label = {};
 };
 
-std::span<const MetricRow> metrics();
+std::span<const MetricRow> metrics();               // in the order of MetricId
+std::span<const MetricId> metrics_of(Scope scope);  // in that order too
 const MetricRow& metric(MetricId id);
 const MetricRow* find_metric(std::string_view name);  // nullptr if there is none
 const MetricRow* find_metric_by_wire(uint16_t wire);

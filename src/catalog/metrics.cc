@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace gpusight::catalog {
 namespace {
@@ -3154,7 +3155,8 @@ constexpr bool is_sentence(std::string_view en, std::string_view zh) {
 constexpr bool companion_is_sound(const MetricRow& row) {
   if (row.stat == Stat::kMean) return !row.mean_row.has_value();
   const MetricRow& mean = kMetrics[static_cast<size_t>(*row.mean_row)];
-  return row.name.starts_with(mean.name) && row.name.size() == mean.name.size() + 4 &&
+  return mean.id < row.id && row.name.starts_with(mean.name) &&
+         row.name.size() == mean.name.size() + 4 &&
          row.name.ends_with(row.stat == Stat::kMin ? "_min" : "_max") && row.unit == mean.unit &&
          row.label == mean.label && row.scope == mean.scope;
 }
@@ -3187,6 +3189,18 @@ consteval bool names_and_wires_are_unique() {
   return true;
 }
 
+// By row and Stat: asked for with every reading of the driver's rings.
+using Companions = std::array<std::array<std::optional<MetricId>, 3>, kMetricCount>;
+consteval Companions companions() {
+  Companions found{};
+  for (const MetricRow& row : kMetrics) {
+    if (row.mean_row)
+      found[static_cast<size_t>(*row.mean_row)][static_cast<size_t>(row.stat)] = row.id;
+  }
+  return found;
+}
+constexpr Companions kCompanions = companions();
+
 static_assert(std::size(kMetrics) == kMetricCount, "one row for each enumerator of MetricId");
 static_assert(rows_are_sound(), "order, prefix, unit suffix, bounds, texts or companions of a row");
 static_assert(names_and_wires_are_unique(), "a name or a wire number is used twice, or retired");
@@ -3194,6 +3208,15 @@ static_assert(names_and_wires_are_unique(), "a name or a wire number is used twi
 }  // namespace
 
 std::span<const MetricRow> metrics() { return kMetrics; }
+
+std::span<const MetricId> metrics_of(Scope scope) {
+  static const auto kByScope = [] {
+    std::array<std::vector<MetricId>, 3> ids;
+    for (const MetricRow& row : kMetrics) ids[static_cast<size_t>(row.scope)].push_back(row.id);
+    return ids;
+  }();
+  return kByScope[static_cast<size_t>(scope)];
+}
 
 const MetricRow& metric(MetricId id) { return kMetrics[static_cast<size_t>(id)]; }
 
@@ -3208,10 +3231,7 @@ const MetricRow* find_metric_by_wire(uint16_t wire) {
 }
 
 std::optional<MetricId> companion(MetricId id, Stat stat) {
-  for (const MetricRow& row : kMetrics) {
-    if (row.mean_row == id && row.stat == stat) return row.id;
-  }
-  return std::nullopt;
+  return kCompanions[static_cast<size_t>(id)][static_cast<size_t>(stat)];
 }
 
 std::optional<int64_t> quantize(const MetricRow& row, double number) {

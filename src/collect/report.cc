@@ -8,11 +8,20 @@ using catalog::MetricRow;
 using model::Reason;
 using model::Value;
 
+namespace {
+
+// Of one poll about one subject; more is no harm.
+constexpr size_t kUsualSamples = 96;
+
+}  // namespace
+
 void Report::about(std::string_view uuid) {
   for (current_ = 0; current_ < subjects_.size(); ++current_) {
     if (subjects_[current_].uuid == uuid) return;
   }
-  subjects_.emplace_back().uuid = std::string(uuid);
+  Subject& subject = subjects_.emplace_back();
+  subject.uuid = std::string(uuid);
+  subject.samples.reserve(kUsualSamples);
 }
 
 void Report::state(model::DeviceState state) { subjects_[current_].state = state; }

@@ -16,6 +16,16 @@ bool same_numbers(std::span<const Sample> a, std::span<const Sample> b) {
   });
 }
 
+// Nothing to remark on anew. What is stale has another age each time.
+bool same_reasons(std::span<const Sample> a, std::span<const Sample> b) {
+  return std::ranges::equal(a, b, [](const Sample& x, const Sample& y) {
+    const Presence presence = x.value.presence();
+    const bool same = presence == Presence::kFresh ||
+                      (presence == Presence::kAbsent && x.value.reason() == y.value.reason());
+    return same && presence == y.value.presence() && x.metric == y.metric && x.label == y.label;
+  });
+}
+
 // The samples of one metric: `from` is where to look from, and moves on.
 std::span<const Sample> take_row(std::span<const Sample> samples, size_t& from,
                                  catalog::MetricId metric) {
@@ -86,6 +96,7 @@ struct Moment {
 bool append_changed_readings(JsonWriter& w, const Moment& previous, const Moment& next,
                              catalog::Scope scope) {
   bool changed = append_changed_metrics(w, previous.samples, next.samples, scope);
+  if (same_reasons(previous.samples, next.samples)) return changed;
   const auto before = parts::remarks(previous.samples, scope, previous.mono);
   const auto now = parts::remarks(next.samples, scope, next.mono);
   if (before.empty() && now.empty()) return changed;

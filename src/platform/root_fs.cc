@@ -1,7 +1,6 @@
 #include "platform/root_fs.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "platform/read_whole.h"
 
 namespace gpusight::platform {
 namespace {
@@ -29,11 +29,28 @@ Code code_of(int error) {
   }
 }
 
-Status failure(std::string_view path, int error) {
+}  // namespace
+
+Status read_failure(std::string_view path, int error) {
   return {code_of(error), std::string(path) + ": " + std::generic_category().message(error)};
 }
 
-}  // namespace
+Status read_whole(int fd, std::string_view path, std::string& buffer, size_t limit) {
+  buffer.clear();
+  constexpr size_t kStep = 16384;
+  while (buffer.size() < limit) {
+    const size_t old = buffer.size();
+    const size_t want = std::min(kStep, limit - old);
+    buffer.resize(old + want);
+    const ssize_t got = ::read(fd, buffer.data() + old, want);
+    const int error = errno;
+    buffer.resize(old + std::max<ssize_t>(got, 0));
+    if (got == 0) break;
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) return read_failure(path, error);
+  }
+  return {};
+}
 
 std::string RootFs::real_path(std::string_view path) const {
   if (is_real()) return std::string(path);
@@ -49,21 +66,9 @@ Status RootFs::read_into(std::string_view path, std::string& buffer, size_t limi
       return {};
     }
   }
-  const UniqueFd fd(::open(real_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd.valid()) return failure(path, errno);
-  constexpr size_t kStep = 16384;
-  while (buffer.size() < limit) {
-    const size_t old = buffer.size();
-    const size_t want = std::min(kStep, limit - old);
-    buffer.resize(old + want);
-    const ssize_t got = ::read(fd.get(), buffer.data() + old, want);
-    const int error = errno;
-    buffer.resize(old + std::max<ssize_t>(got, 0));
-    if (got == 0) break;
-    if (got < 0 && error == EINTR) continue;
-    if (got < 0) return failure(path, error);
-  }
-  return {};
+  const UniqueFd fd(::open(real_path(path).c_str(), kReadOnly));
+  if (!fd.valid()) return read_failure(path, errno);
+  return read_whole(fd.get(), path, buffer, limit);
 }
 
 Result<std::string> RootFs::read(std::string_view path, size_t limit) const {

@@ -1,6 +1,7 @@
 #include "sample/board.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gpusight::sample {
 
@@ -45,11 +46,32 @@ bool is_stand_in(std::string_view uuid) {
   return uuid.starts_with("PCI-") || uuid.starts_with("NVML-INDEX-");
 }
 
+// In the order of snapshots. The last word on a series counts.
+model::Samples in_order(model::Samples said) {
+  std::vector<uint32_t> places(said.size());  // sorted instead of the samples, which are large
+  std::iota(places.begin(), places.end(), 0);
+  const auto is_same = [&](uint32_t a, uint32_t b) {
+    return said[a].metric == said[b].metric && said[a].label == said[b].label;
+  };
+  std::ranges::sort(places, [&](uint32_t a, uint32_t b) {
+    if (said[a].metric != said[b].metric) return said[a].metric < said[b].metric;
+    const int labels = said[a].label.compare(said[b].label);
+    return labels != 0 ? labels < 0 : a > b;
+  });
+  const auto repeated = std::ranges::unique(places, is_same);
+  places.erase(repeated.begin(), repeated.end());
+  model::Samples samples;
+  samples.reserve(places.size());
+  for (const uint32_t place : places) samples.push_back(std::move(said[place]));
+  return samples;
+}
+
 }  // namespace
 
 void Board::expect(const std::vector<model::Device>& devices, const Now& now) {
   for (const model::Device& device : devices) {
     DeviceEntry& entry = devices_[device.uuid];
+    order_.clear();
     entry.device = std::make_shared<const model::Device>(device);
     entry.state = DeviceState::kLost;
     entry.state_since = now.wall;
@@ -74,6 +96,7 @@ Board::DeviceEntry& Board::entry_for(const model::Device& device, size_t source,
   }
   if (!entry.device || *entry.device != device) {
     entry.device = std::make_shared<const model::Device>(device);
+    order_.clear();
   }
   entry.source = source;
   for (const catalog::MetricId metric : sources_[source].declares) {
@@ -134,12 +157,13 @@ void Board::apply_news(size_t place, const SourceNews& news, const Now& now) {
 // What the inventory speaks of and no source has found. An instance of a GPU that is there was
 // taken down while nobody looked.
 void Board::miss_expected(const Now& now) {
-  std::erase_if(devices_, [&](const auto& item) {
+  const size_t taken_down = std::erase_if(devices_, [&](const auto& item) {
     if (item.second.is_looked_for || item.second.device->parent.empty()) return false;
     const auto parent = devices_.find(item.second.device->parent);
     return parent != devices_.end() && parent->second.is_looked_for &&
            parent->second.state == DeviceState::kActive;
   });
+  if (taken_down > 0) order_.clear();
   for (auto& [uuid, entry] : devices_) {
     if (!entry.is_looked_for) set_state(entry, DeviceState::kLost, now);
   }
@@ -187,6 +211,7 @@ void Board::lose_missing(size_t place, const std::set<std::string>& present, con
       set_state(entry, DeviceState::kLost, now);
     }
   }
+  if (!gone.empty()) order_.clear();
   for (const std::string& uuid : gone) devices_.erase(uuid);
 }
 
@@ -244,15 +269,8 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
     }
     readings = &entry.readings;
   }
-  // The last word on a series counts; the order is that of snapshots.
-  std::ranges::reverse(subject.samples);
-  const auto key = [](const model::Sample& s) { return std::tie(s.metric, s.label); };
-  std::ranges::stable_sort(subject.samples, {}, key);
-  const auto repeated = std::ranges::unique(subject.samples, {}, key);
-  subject.samples.erase(repeated.begin(), repeated.end());
   LaneBlock& block = readings->blocks[result.lane];
-  block.samples = std::move(subject.samples);
-  block.polled_at = now.mono;
+  block.samples = in_order(std::move(subject.samples));
   block.cadence = result.cadence;
 }
 

@@ -53,8 +53,7 @@ class Board {
 
  private:
   struct LaneBlock {
-    model::Samples samples;
-    MonoTime polled_at{};
+    model::Samples samples;  // in the order of snapshots, each series once
     collect::LaneCadence cadence = collect::LaneCadence::kFast;
   };
   struct Subject {
@@ -123,17 +122,28 @@ class Board {
 
   model::DeviceState shown_state(const DeviceEntry& entry) const;
   model::DeviceSnapshot build_device(const DeviceEntry& entry, const Now& now) const;
-  model::Samples build_samples(const Subject& subject, const Now& now) const;
-  void complete(model::Samples& samples, const DeviceEntry& entry, model::DeviceState state,
-                const Now& now) const;
-  void put_xids(model::Samples& samples, const DeviceEntry& entry, const Now& now) const;
+  // The newest of one metric, of all lanes, under a cursor for each that only moves on.
+  struct Cursor;
+  std::vector<Cursor> cursors_of(const Subject& subject) const;
+  void append_metric(model::Samples& samples, catalog::MetricId metric,
+                     std::vector<Cursor>& cursors, const Now& now) const;
+  model::Samples build_host(const Now& now) const;
+  model::Samples build_readings(const DeviceEntry& entry, model::DeviceState state,
+                                const Now& now) const;
+  std::optional<double> own_number(catalog::MetricId metric, const DeviceEntry& entry,
+                                   model::DeviceState state) const;
+  void append_xids(model::Samples& samples, catalog::MetricId metric, const DeviceEntry& entry,
+                   const Now& now) const;
   model::Reason reason_for_missing(const catalog::MetricRow& row, const model::Samples& samples,
                                    const DeviceEntry& entry, model::DeviceState state) const;
   model::Samples build_self(const Now& now, const SelfReadings& self) const;
   model::Value aged(const model::Value& value, collect::LaneCadence cadence, const Now& now) const;
 
   const Options options_;
+  const std::vector<const DeviceEntry*>& order() const;
+
   std::map<std::string, DeviceEntry> devices_;
+  mutable std::vector<const DeviceEntry*> order_;  // for views; empty when to be found anew
   std::map<size_t, SourceEntry> sources_;
   Subject host_;
   std::vector<model::Event> events_;

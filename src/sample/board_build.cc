@@ -25,8 +25,25 @@ std::optional<Reason> reason_of(DeviceState state) {
   return std::nullopt;
 }
 
-bool sample_before(const model::Sample& a, const model::Sample& b) {
-  return std::tie(a.metric, a.label) < std::tie(b.metric, b.label);
+// The samples from `first` on are of one metric.
+void sort_labels(model::Samples& samples, size_t first) {
+  std::stable_sort(
+      samples.begin() + static_cast<std::ptrdiff_t>(first), samples.end(),
+      [](const model::Sample& a, const model::Sample& b) { return a.label < b.label; });
+}
+
+bool is_absent(const model::Samples& samples, size_t first) {
+  return std::any_of(samples.begin() + static_cast<std::ptrdiff_t>(first), samples.end(),
+                     [](const model::Sample& s) { return s.value.is_absent(); });
+}
+
+// What grew old because its device does not answer.
+void say_busy(model::Samples& samples) {
+  for (model::Sample& sample : samples) {
+    if (sample.value.is_fresh() || sample.value.reason() != Reason::kStale) continue;
+    sample.value =
+        sample.value.is_absent() ? Value::absent(Reason::kBusy) : sample.value.stale(Reason::kBusy);
+  }
 }
 
 // Processes whose memory is not known come last.
@@ -45,13 +62,37 @@ Value Board::aged(const Value& value, collect::LaneCadence cadence, const Now& n
   return value.stale(Reason::kStale);
 }
 
-// In no order yet.
-model::Samples Board::build_samples(const Subject& subject, const Now& now) const {
-  model::Samples samples;
-  for (const auto& [lane, block] : subject.blocks) {
-    for (const model::Sample& sample : block.samples) {
-      samples.push_back({sample.metric, sample.label, aged(sample.value, block.cadence, now)});
+struct Board::Cursor {
+  const LaneBlock* block = nullptr;
+  size_t next = 0;
+};
+
+std::vector<Board::Cursor> Board::cursors_of(const Subject& subject) const {
+  std::vector<Cursor> cursors;
+  for (const auto& [lane, block] : subject.blocks) cursors.push_back({&block});
+  return cursors;
+}
+
+void Board::append_metric(model::Samples& samples, MetricId metric, std::vector<Cursor>& cursors,
+                          const Now& now) const {
+  const size_t first = samples.size();
+  size_t lanes = 0;
+  for (auto& [block, next] : cursors) {
+    const model::Samples& from = block->samples;
+    while (next < from.size() && from[next].metric < metric) ++next;
+    lanes += next < from.size() && from[next].metric == metric;
+    for (; next < from.size() && from[next].metric == metric; ++next) {
+      samples.push_back({metric, from[next].label, aged(from[next].value, block->cadence, now)});
     }
+  }
+  if (lanes > 1) sort_labels(samples, first);
+}
+
+model::Samples Board::build_host(const Now& now) const {
+  model::Samples samples;
+  std::vector<Cursor> cursors = cursors_of(host_);
+  for (const MetricId metric : catalog::metrics_of(Scope::kHost)) {
+    append_metric(samples, metric, cursors, now);
   }
   return samples;
 }
@@ -90,67 +131,69 @@ Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& sam
   return entry.device->kind == model::DeviceKind::kMig ? Reason::kNotSupported : Reason::kUnknown;
 }
 
+// What the board itself knows, whatever the lanes say.
+std::optional<double> Board::own_number(MetricId metric, const DeviceEntry& entry,
+                                        DeviceState state) const {
+  if (metric == MetricId::kGpuUp) return state == DeviceState::kLost ? 0 : 1;
+  if (metric == MetricId::kGpuAsleep) return state == DeviceState::kAsleep ? 1 : 0;
+  if (entry.device->kind != model::DeviceKind::kGpu) return std::nullopt;
+  const auto count = entry.event_counts.find(metric);
+  if (count == entry.event_counts.end()) return std::nullopt;
+  return static_cast<double>(count->second);
+}
+
 // What is known of XID errors beside how many they are, where they can be counted at all.
-void Board::put_xids(model::Samples& samples, const DeviceEntry& entry, const Now& now) const {
-  const auto total = std::ranges::find(samples, MetricId::kGpuXidErrors, &model::Sample::metric);
-  if (total == samples.end() || total->value.is_absent()) return;
-  const auto put = [&](MetricId metric, double number, std::string label) {
+void Board::append_xids(model::Samples& samples, MetricId metric, const DeviceEntry& entry,
+                        const Now& now) const {
+  const bool by_code = metric == MetricId::kGpuXidCodeErrors || metric == MetricId::kGpuXidLastTime;
+  if (!by_code && metric != MetricId::kGpuXidLast) return;
+  const model::Value* total = model::find_sample(samples, MetricId::kGpuXidErrors);
+  if (entry.device->kind != model::DeviceKind::kGpu || total == nullptr || total->is_absent())
+    return;
+  const auto put = [&](double number, std::string label) {
     samples.push_back({metric, std::move(label), Value::fresh(number, now.mono, {}, 0)});
   };
-  put(MetricId::kGpuXidLast, static_cast<double>(entry.last_xid), "");
+  if (!by_code) return put(static_cast<double>(entry.last_xid), "");
+  const size_t first = samples.size();
   for (const auto& [code, seen] : entry.xids) {
-    put(MetricId::kGpuXidCodeErrors, static_cast<double>(seen.count), std::to_string(code));
-    put(MetricId::kGpuXidLastTime, static_cast<double>(unix_milliseconds(seen.at)) / 1000,
+    const double at = static_cast<double>(unix_milliseconds(seen.at)) / 1000;
+    put(metric == MetricId::kGpuXidLastTime ? at : static_cast<double>(seen.count),
         std::to_string(code));
   }
+  sort_labels(samples, first);
 }
 
 // Every device metric of the catalogue stands in the snapshot: with a value, or with its reason.
-void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceState state,
-                     const Now& now) const {
-  const std::optional<Reason> whole = reason_of(state);
-  if (whole) samples.clear();
-  if (state == DeviceState::kBusy) {
-    for (model::Sample& sample : samples) {
-      if (sample.value.is_fresh()) continue;
-      if (sample.value.reason() != Reason::kStale) continue;
-      sample.value = sample.value.is_absent() ? Value::absent(Reason::kBusy)
-                                              : sample.value.stale(Reason::kBusy);
+model::Samples Board::build_readings(const DeviceEntry& entry, DeviceState state,
+                                     const Now& now) const {
+  const std::span<const MetricId> metrics = catalog::metrics_of(Scope::kDevice);
+  std::vector<Cursor> cursors;
+  if (!reason_of(state)) cursors = cursors_of(entry.readings);
+  size_t most = metrics.size();
+  for (const Cursor& cursor : cursors) most += cursor.block->samples.size();
+  model::Samples samples;
+  samples.reserve(most);
+  for (const MetricId metric : metrics) {
+    const size_t first = samples.size();
+    append_metric(samples, metric, cursors, now);
+    // A lane that says why something cannot be counted is believed.
+    if (const auto own = own_number(metric, entry, state); own && !is_absent(samples, first)) {
+      samples.resize(first);
+      samples.push_back({metric, "", Value::fresh(*own, now.mono, {}, 0)});
     }
+    if (samples.size() == first) append_xids(samples, metric, entry, now);
+    if (samples.size() > first) continue;
+    const Reason reason = reason_for_missing(catalog::metric(metric), samples, entry, state);
+    samples.push_back({metric, "", Value::absent(reason)});
   }
-  const auto own = [&](MetricId metric, double number) {
-    std::erase_if(samples, [&](const model::Sample& s) { return s.metric == metric; });
-    samples.push_back({metric, "", Value::fresh(number, now.mono, {}, 0)});
-  };
-  own(MetricId::kGpuUp, state == DeviceState::kLost ? 0 : 1);
-  own(MetricId::kGpuAsleep, state == DeviceState::kAsleep ? 1 : 0);
-  for (const auto& [metric, count] : entry.event_counts) {
-    const bool told = std::ranges::any_of(
-        samples, [&](const model::Sample& s) { return s.metric == metric && s.value.is_absent(); });
-    if (!told && entry.device->kind == model::DeviceKind::kGpu) {
-      own(metric, static_cast<double>(count));
-    }
-  }
-  if (entry.device->kind == model::DeviceKind::kGpu) put_xids(samples, entry, now);
-  std::ranges::stable_sort(samples, sample_before);
-  std::vector<model::Sample> missing;
-  for (const MetricRow& row : catalog::metrics()) {
-    if (row.scope != Scope::kDevice) continue;
-    const auto there = std::ranges::lower_bound(samples, row.id, {}, &model::Sample::metric);
-    if (there != samples.end() && there->metric == row.id) continue;
-    missing.push_back({row.id, "", Value::absent(reason_for_missing(row, samples, entry, state))});
-  }
-  const auto present = static_cast<std::ptrdiff_t>(samples.size());
-  samples.insert(samples.end(), std::make_move_iterator(missing.begin()),
-                 std::make_move_iterator(missing.end()));
-  std::ranges::inplace_merge(samples, samples.begin() + present, sample_before);
+  if (state == DeviceState::kBusy) say_busy(samples);
+  return samples;
 }
 
 model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& now) const {
   model::DeviceSnapshot device{
       .device = entry.device, .state = shown_state(entry), .state_since = entry.state_since};
-  device.samples = build_samples(entry.readings, now);
-  complete(device.samples, entry, device.state, now);
+  device.samples = build_readings(entry, device.state, now);
   const std::optional<Reason> whole = reason_of(device.state);
   const Duration patience = std::max(3 * options_.interval, kAbsentAfter);
   if (!whole && entry.processes_at && now.mono - *entry.processes_at <= patience) {
@@ -195,8 +238,19 @@ model::Samples Board::build_self(const Now& now, const SelfReadings& self) const
       put(MetricId::kSelfLaneSeconds, seconds(took), lane);
     }
   }
-  std::ranges::stable_sort(samples, sample_before);
+  std::ranges::stable_sort(samples, [](const model::Sample& a, const model::Sample& b) {
+    return std::tie(a.metric, a.label) < std::tie(b.metric, b.label);
+  });
   return samples;
+}
+
+const std::vector<const Board::DeviceEntry*>& Board::order() const {
+  if (!order_.empty()) return order_;
+  std::vector<model::Device> devices;
+  for (const auto& [uuid, entry] : devices_) devices.push_back(*entry.device);
+  model::sort_for_views(devices);
+  for (const model::Device& device : devices) order_.push_back(&devices_.at(device.uuid));
+  return order_;
 }
 
 model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late) {
@@ -208,14 +262,9 @@ model::Snapshot Board::build(const Now& now, const SelfReadings& self, bool late
                            .mono = now.mono,
                            .interval = options_.interval,
                            .host_name = options_.host_name};
-  std::vector<model::Device> order;
-  for (const auto& [uuid, entry] : devices_) order.push_back(*entry.device);
-  model::sort_for_views(order);
-  for (const model::Device& device : order) {
-    snapshot.devices.push_back(build_device(devices_.at(device.uuid), now));
-  }
-  snapshot.host = build_samples(host_, now);
-  std::ranges::stable_sort(snapshot.host, sample_before);
+  snapshot.devices.reserve(devices_.size());
+  for (const DeviceEntry* entry : order()) snapshot.devices.push_back(build_device(*entry, now));
+  snapshot.host = build_host(now);
   snapshot.self = build_self(now, self);
   for (const auto& [place, source] : sources_) {
     snapshot.sources.push_back(source.status);

@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace gpusight::sample {
 
@@ -15,6 +17,7 @@ void Mailbox::put(LaneResult result, const std::function<void()>& settled) {
     } else {
       results_.push_back(std::move(result));
     }
+    if (is_any_out(awaited_)) return;
   }
   arrived_.notify_all();
 }
@@ -23,8 +26,14 @@ void Mailbox::settle(const std::function<void()>& settled) {
   {
     MutexLock lock(mutex_);
     settled();
+    if (is_any_out(awaited_)) return;
   }
   arrived_.notify_all();
+}
+
+bool Mailbox::is_any_out(std::optional<collect::LaneCadence> cadence) const {
+  if (cadence) return out_[place(*cadence)] > 0;
+  return std::ranges::any_of(out_, [](const auto& lanes) { return lanes > 0; });
 }
 
 std::vector<LaneResult> Mailbox::take() {
@@ -32,9 +41,11 @@ std::vector<LaneResult> Mailbox::take() {
   return std::exchange(results_, {});
 }
 
-void Mailbox::wait(Duration patience, const std::function<bool()>& done) NO_THREAD_SAFETY_ANALYSIS {
+void Mailbox::wait(Duration patience,
+                   std::optional<collect::LaneCadence> cadence) NO_THREAD_SAFETY_ANALYSIS {
   MutexLock lock(mutex_);
-  arrived_.wait_for(lock, patience, done);
+  awaited_ = cadence;
+  arrived_.wait_for(lock, patience, [&] { return !is_any_out(cadence); });
 }
 
 uint64_t Mailbox::dropped() const {
@@ -68,6 +79,11 @@ struct LaneRunner::Core {
   bool stopping GUARDED_BY(mutex) = false;
   bool finished GUARDED_BY(mutex) = false;
 
+  void set_pending(bool is_pending) REQUIRES(mutex) {
+    if (std::exchange(pending, is_pending) == is_pending) return;
+    options.mailbox->count_out(info.cadence, is_pending ? 1 : -1);
+  }
+
   // Waits until there is something to do; false when the thread should end.
   bool await_work() NO_THREAD_SAFETY_ANALYSIS {
     MutexLock lock(mutex);
@@ -92,7 +108,7 @@ struct LaneRunner::Core {
     const auto settled = [this] {
       MutexLock lock(mutex);
       running = false;
-      pending = wanted;
+      set_pending(wanted);
     };
     if (says_nothing(result)) return options.mailbox->settle(settled);
     options.mailbox->put(std::move(result), settled);
@@ -112,7 +128,7 @@ void LaneRunner::run(const std::shared_ptr<Core>& core) {
   core->options.generation.reset();
   core->options.mailbox->settle([&core] {
     MutexLock lock(core->mutex);
-    core->pending = false;
+    core->set_pending(false);
     core->finished = true;
   });
 }
@@ -124,14 +140,14 @@ void LaneRunner::trigger() {
     MutexLock lock(core_->mutex);
     if (core_->pending || core_->retired || core_->stopping) return;
     core_->wanted = true;
-    core_->pending = true;
+    core_->set_pending(true);
   }
   core_->wake.notify_one();
 }
 
 bool LaneRunner::is_pending() const {
   MutexLock lock(core_->mutex);
-  return core_->pending && !core_->retired;
+  return core_->pending;
 }
 
 Duration LaneRunner::running_for(MonoTime now) const {
@@ -143,6 +159,7 @@ void LaneRunner::retire() {
   core_->options.mailbox->settle([this] {
     MutexLock lock(core_->mutex);
     core_->retired = true;
+    core_->set_pending(false);
   });
 }
 

@@ -6,9 +6,12 @@
 // process leaves.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,17 +40,24 @@ class Mailbox {
   void put(LaneResult result, const std::function<void()>& settled) EXCLUDES(mutex_);
   void settle(const std::function<void()>& settled) EXCLUDES(mutex_);  // a change without a result
   std::vector<LaneResult> take() EXCLUDES(mutex_);
-  // Waits in real time until `done` holds or `patience` has passed. `done` is asked after each
-  // put().
-  void wait(Duration patience, const std::function<bool()>& done) EXCLUDES(mutex_);
+  // Waits in real time until no lane is out (of that cadence, or any) or `patience` has passed. The
+  // last lane to answer wakes the one that waits, not every lane. One thread waits at a time.
+  void wait(Duration patience, std::optional<collect::LaneCadence> cadence) EXCLUDES(mutex_);
+  // A lane is out from when it was asked until its result lies here. Lanes keep count themselves.
+  void count_out(collect::LaneCadence cadence, int change) { out_[place(cadence)] += change; }
+  bool is_any_out(std::optional<collect::LaneCadence> cadence) const;
   uint64_t dropped() const EXCLUDES(mutex_);
 
  private:
+  static size_t place(collect::LaneCadence cadence) { return static_cast<size_t>(cadence); }
+
   static constexpr size_t kLimit = 4096;
   mutable Mutex mutex_;
   std::condition_variable_any arrived_;
   std::vector<LaneResult> results_ GUARDED_BY(mutex_);
   uint64_t dropped_ GUARDED_BY(mutex_) = 0;
+  std::optional<collect::LaneCadence> awaited_ GUARDED_BY(mutex_);  // nullopt: every lane
+  std::array<std::atomic<int>, 3> out_{};                           // by cadence
 };
 
 class LaneRunner {

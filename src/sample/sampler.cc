@@ -88,13 +88,14 @@ void Sampler::run(const std::stop_token& stop) {
 }
 
 void Sampler::trigger_lanes(const Now& now) {
+  lanes_.clear();
   for (size_t place = 0; place < sources_.size(); ++place) {
     const auto& source = sources_[place];
     // Lanes before news: those of a generation that the board does not know yet wait a tick.
-    const auto lanes = source->lanes();
+    lanes_.push_back(source->lanes());
     board_.apply_news(place, source->take_news(), now);
     source->report_idle(board_.idle_for(place, now));
-    for (const auto& lane : lanes) {
+    for (const auto& lane : lanes_.back()) {
       if (lane->info().cadence == collect::LaneCadence::kEvents) continue;
       if (lane->info().cadence == collect::LaneCadence::kSlow) {
         MonoTime& due = slow_due_[lane->info().name];
@@ -113,7 +114,7 @@ void Sampler::collect_results(const Now& now) {
       source->report_loss(result.generation, result.verdict);
     }
     if (result.verdict == collect::Verdict::kDeviceLost) {
-      for (const auto& lane : source->lanes()) {
+      for (const auto& lane : lanes_[result.source]) {
         if (lane->info().name == result.lane) lane->retire();
       }
     }
@@ -122,9 +123,9 @@ void Sampler::collect_results(const Now& now) {
 }
 
 void Sampler::note_pending() {
-  for (size_t place = 0; place < sources_.size(); ++place) {
+  for (size_t place = 0; place < lanes_.size(); ++place) {
     std::set<std::string> uuids;
-    for (const auto& lane : sources_[place]->lanes()) {
+    for (const auto& lane : lanes_[place]) {
       if (lane->info().cadence != collect::LaneCadence::kFast || !lane->is_pending()) continue;
       uuids.insert(lane->info().uuids.begin(), lane->info().uuids.end());
     }
@@ -149,20 +150,12 @@ void Sampler::notice_clock_jump(const Now& now) {
 
 void Sampler::tick(Duration patience) {
   trigger_lanes(now());
-  mailbox_->wait(patience, [this] { return !is_any_pending(collect::LaneCadence::kFast); });
+  mailbox_->wait(patience, collect::LaneCadence::kFast);
   publish();
 }
 
-bool Sampler::is_any_pending(std::optional<collect::LaneCadence> cadence) const {
-  return std::ranges::any_of(sources_, [&](const auto& source) {
-    return std::ranges::any_of(source->lanes(), [&](const auto& lane) {
-      return (!cadence || lane->info().cadence == *cadence) && lane->is_pending();
-    });
-  });
-}
-
 void Sampler::publish() {
-  const bool late = is_any_pending(collect::LaneCadence::kFast);
+  const bool late = mailbox_->is_any_out(collect::LaneCadence::kFast);
   const Now at = now();
   notice_clock_jump(at);
   collect_results(at);
@@ -205,12 +198,11 @@ model::SnapshotPtr Sampler::read_once(Duration settle, Duration patience) {
     options_.clock->sleep_until(options_.clock->mono() + milliseconds(2), {});
   }
   trigger_lanes(now());
-  mailbox_->wait(std::max<Duration>(give_up - options_.clock->mono(), deadline()),
-                 [this] { return !is_any_pending(std::nullopt); });
+  mailbox_->wait(std::max<Duration>(give_up - options_.clock->mono(), deadline()), std::nullopt);
   if (settle > Duration::zero()) {
     options_.clock->sleep_until(options_.clock->mono() + settle, {});
     trigger_lanes(now());
-    mailbox_->wait(seconds(1), [this] { return !is_any_pending(std::nullopt); });
+    mailbox_->wait(seconds(1), std::nullopt);
   }
   publish();
   return options_.hub->latest();

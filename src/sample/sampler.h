@@ -66,7 +66,6 @@ class Sampler {
  private:
   void run(const std::stop_token& stop);
   void trigger_lanes(const Now& now);
-  bool is_any_pending(std::optional<collect::LaneCadence> cadence) const;
   void publish();
   void collect_results(const Now& now);
   void note_pending();
@@ -78,7 +77,8 @@ class Sampler {
   Board board_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::vector<std::shared_ptr<SourceRunner>> sources_;
-  std::map<std::string, MonoTime> slow_due_;  // by lane
+  std::vector<std::vector<std::shared_ptr<LaneRunner>>> lanes_;  // by source, as of this tick
+  std::map<std::string, MonoTime> slow_due_;                     // by lane
   std::optional<Now> previous_;
   model::SnapshotPtr published_;  // the last one; nullptr before the first
   std::jthread thread_;

@@ -251,8 +251,12 @@ std::span<const catalog::MetricId> SourceRunner::declares() const { return core_
 
 SourceNews SourceRunner::take_news() {
   MutexLock lock(core_->mutex);
-  SourceNews news = core_->news;
-  core_->news.opened = false;
+  SourceNews& known = core_->news;
+  SourceNews news{.status = known.status,
+                  .generation = known.generation,
+                  .opened = std::exchange(known.opened, false),
+                  .untouched = known.untouched};
+  if (news.opened) news.devices = std::move(known.devices);
   // The control thread cannot say so itself. The first opening may take long: it says "starting".
   if (core_->in_call_since && news.generation > 0) {
     const Duration in_call_for = core_->options.clock->mono() - *core_->in_call_since;

@@ -18,7 +18,7 @@ namespace gpusight::sample {
 struct SourceNews {
   model::SourceStatus status;
   uint64_t generation = 0;  // 0 before the first opening
-  bool opened = false;      // devices below are those of a new generation
+  bool opened = false;      // once a generation: `devices` are its own; else there are none
   std::vector<model::Device> devices;
   std::vector<std::pair<model::Device, model::DeviceState>> untouched;
 };

@@ -62,7 +62,7 @@ class Server {
     LiveLimits live;
     int live_send_buffer = 256 * 1024;
     Duration request_time = std::chrono::seconds(10);
-    Duration sweep_interval = std::chrono::milliseconds(250);
+    Duration sweep_interval = std::chrono::seconds(1);
   };
 
   static Result<std::unique_ptr<Server>> create(Options options);

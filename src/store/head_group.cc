@@ -55,6 +55,7 @@ Group::Group(GroupKey key, Duration span)
 uint64_t Group::begin(const Tick& tick) {
   tick_ = tick;
   is_committed_ = false;
+  next_place_ = 0;
   const uint64_t forgotten = forget_from(tick.wall_ms);
   drop_old(tick.mono);
   for (Series& series : series_) series.next = {.kind = CellKind::kAbsent};
@@ -93,12 +94,16 @@ void Group::commit_end() {
   publish_series();
 }
 
-size_t Group::place_of(catalog::MetricId metric, std::string_view label) const {
+// Staging comes in the order of the series, so that a series mostly stands behind the last one.
+size_t Group::place_of(catalog::MetricId metric, std::string_view label) {
+  if (stands_at(next_place_, metric, label)) return next_place_++;
   const auto key = [](const Series& s) {
     return std::pair(s.info.metric, std::string_view(s.info.label));
   };
   const auto at = std::ranges::lower_bound(series_, std::pair(metric, label), {}, key);
-  return static_cast<size_t>(at - series_.begin());
+  const auto place = static_cast<size_t>(at - series_.begin());
+  next_place_ = place + 1;
+  return place;
 }
 
 bool Group::stands_at(size_t place, catalog::MetricId metric, std::string_view label) const {

@@ -94,7 +94,7 @@ class Group {
     uint64_t last_value_row = 0;
   };
 
-  size_t place_of(catalog::MetricId metric, std::string_view label) const;
+  size_t place_of(catalog::MetricId metric, std::string_view label);
   bool stands_at(size_t place, catalog::MetricId metric, std::string_view label) const;
   Series* find(catalog::MetricId metric, std::string_view label);
   void add(size_t place, catalog::MetricId metric, std::string_view label);
@@ -114,6 +114,7 @@ class Group {
 
   Tick tick_;
   std::vector<Series> series_;  // in the order (metric, label)
+  size_t next_place_ = 0;       // where the series behind the last one staged stands
   uint32_t next_id_ = 0;
   std::shared_ptr<const SeriesList> published_;
   bool is_committed_ = false;

@@ -18,7 +18,7 @@ Reason reason_of(const Status& failure) {
 }
 
 bool KernelFile::read() {
-  const Status status = root_.read_into(path_, text_);
+  const Status status = file_.read_into(text_);
   if (status.ok()) return true;
   reason_ = reason_of(status);
   if (reason_ == Reason::kDriverError && on_failure_ == OnFailure::kUnsupported) {
@@ -27,14 +27,14 @@ bool KernelFile::read() {
   if (reason_ == Reason::kNotSupported) return false;
   // The message begins with the path, and so will the line of the log.
   std::string_view what = status.message();
-  if (what.starts_with(path_ + ": ")) what.remove_prefix(path_.size() + 2);
-  faults_.report(path_, what);
+  if (what.starts_with(file_.path() + ": ")) what.remove_prefix(file_.path().size() + 2);
+  faults_.report(file_.path(), what);
   return false;
 }
 
 void KernelFile::not_understood() {
   reason_ = Reason::kDriverError;
-  faults_.report(path_, "its text is not what the kernel writes");
+  faults_.report(file_.path(), "its text is not what the kernel writes");
 }
 
 void KernelFile::absent(Report& report, std::span<const catalog::MetricId> metrics) const {

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "collect/source.h"
 #include "model/value.h"
-#include "platform/root_fs.h"
+#include "platform/kept_file.h"
 
 namespace gpusight::collect::host {
 
@@ -30,7 +30,7 @@ class KernelFile {
   // kernel or container does not have.
   KernelFile(const platform::RootFs& root, std::string path, log::FaultLog& faults,
              OnFailure on_failure = OnFailure::kFault)
-      : root_(root), path_(std::move(path)), faults_(faults), on_failure_(on_failure) {}
+      : file_(root, std::move(path)), faults_(faults), on_failure_(on_failure) {}
 
   // True: text() is what the file says now. False: reason() says why there is none.
   bool read();
@@ -40,14 +40,13 @@ class KernelFile {
   // The text is not what the kernel writes: remembered as the reason, logged once.
   void not_understood();
   // The text made sense: a fault told before is over.
-  void understood() { faults_.clear(path_); }
+  void understood() { faults_.clear(file_.path()); }
 
   // Puts the reason, once and without label, in place of each metric.
   void absent(Report& report, std::span<const catalog::MetricId> metrics) const;
 
  private:
-  const platform::RootFs& root_;
-  std::string path_;
+  platform::KeptFile file_;
   log::FaultLog& faults_;
   OnFailure on_failure_;
   std::string text_;

@@ -15,7 +15,7 @@ namespace {
 
 using catalog::EventKind;
 
-constexpr unsigned kWaitMs = 500;
+constexpr unsigned kWaitMs = 1000;
 constexpr int kEventsAPoll = 64;
 constexpr Duration kFrequentPause = std::chrono::seconds(10);
 constexpr Duration kStormPause = std::chrono::milliseconds(100);

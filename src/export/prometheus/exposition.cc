@@ -1,5 +1,6 @@
 #include "export/prometheus/exposition.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -15,13 +16,16 @@ constexpr size_t kBytesPerFamily = 320;  // HELP, TYPE, UNIT
 
 // Label values and OpenMetrics help: backslash, line feed and quote; plain help knows no quote.
 void append_escaped(std::string& out, std::string_view text, bool with_quote) {
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    if (c == '\\' || (c == '"' && with_quote)) out += '\\';
-    out += c;
+  const auto is_special = [with_quote](char c) {
+    return c == '\\' || c == '\n' || (c == '"' && with_quote);
+  };
+  for (;;) {
+    const auto plain = static_cast<size_t>(std::ranges::find_if(text, is_special) - text.begin());
+    out += text.substr(0, plain);
+    if (plain == text.size()) return;
+    out += '\\';
+    out += text[plain] == '\n' ? 'n' : text[plain];
+    text.remove_prefix(plain + 1);
   }
 }
 
