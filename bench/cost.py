@@ -4,7 +4,7 @@ Each situation runs on the simulated machine with a client of the live stream co
 scraped each second; again with 50 µs and with 1 ms for every call of the driver's library. CPU is time
 used by all threads, to the nanosecond, so a busy machine spoils little.
 
-    python3 bench/cost.py [--seconds N] [--only WORDS] [--no-write]
+    bench/installed python3 bench/cost.py [--seconds N] [--only WORDS] [--no-write]
 
 writes its own section of bench/RESULTS.md and leaves the rest alone; bench/run does it among all else.
 """
@@ -171,7 +171,7 @@ def section(table, seconds):
     return "\n".join([
         HEADING,
         "",
-        f"`bench/cost.py --seconds {seconds}`, {datetime.date.today().isoformat()}. The whole daemon on the simulated",
+        f"`bench/installed python3 bench/cost.py --seconds {seconds}`, {datetime.date.today().isoformat()}. The whole daemon on the simulated",
         "machine, a page connected and `/metrics` scraped each second; latency is what every call of the driver's",
         "library takes at least, asleep. Going to sleep and waking costs the calling thread processor time that no real",
         "driver costs in that way: how much is measured by a program that only makes calls, and stands beside (\"asleep\");",
