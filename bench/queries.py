@@ -140,8 +140,9 @@ def write_open_metrics(lines, path):
 
 @contextlib.contextmanager
 def started(command, folder, port, is_ready, what):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, cwd=folder, preexec_fn=low_priority)
+    # In a session of its own, as the daemon is: the kernel shares the processors out among sessions first.
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               cwd=folder, preexec_fn=low_priority, start_new_session=True)
     try:
         harness.wait_until(lambda: is_ready(port), 60, 0.1, what)
         yield
