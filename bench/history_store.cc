@@ -8,7 +8,7 @@
 //       asks queries of it through the query engine, in seconds since 1970, each REPEATS times and
 //       once before; prints JSON
 //   bench_history_store read FOLDER REPEATS METRIC
-//       reads all raw samples of a metric from end to end; prints JSON
+//       reads the raw samples of a metric's last day from end to end; prints JSON
 #include <time.h>
 
 #include <algorithm>
@@ -240,10 +240,14 @@ int ask(const std::string& folder, const promql::QueryRange& range, int repeats,
 int read(const std::string& folder, int repeats, const std::string& metric) {
   const Opened opened(folder);
   const std::vector<model::Matcher> matchers = {model::equal_matcher("__name__", metric)};
+  const auto last_ms = opened.history->stats().committed_until_ms;
+  CHECK(last_ms.has_value(), "there is nothing to read");
+  constexpr int64_t kDayMs = 86'400'000;
   uint64_t samples = 0;
   const Times took = timed(repeats, [&] {
     samples = 0;
-    auto set = opened.history->queryable().select(matchers, {.end_ms = INT64_MAX}, {});
+    auto set = opened.history->queryable().select(
+        matchers, {.start_ms = *last_ms - kDayMs, .end_ms = *last_ms}, {});
     CHECK(set.ok(), set.status().message());
     while (true) {
       auto cursor = (*set)->next();

@@ -1,13 +1,30 @@
 #include "app/history_query.h"
 
+#include <filesystem>
+
 #include "app/version.h"
 #include "base/clock.h"
 #include "serve/http_text.h"
+#include "serve/info_series.h"
 #include "serve/prom_api.h"
 #include "serve/prom_json.h"
 #include "store/history_file.h"
+#include "store/inventory.h"
 
 namespace gpusight::app {
+namespace {
+
+// The devices that are known beside a history. Without them the rest is answered all the same.
+std::vector<model::Device> known_devices(const std::string& history) {
+  const auto folder = std::filesystem::path(history).parent_path();
+  const auto known = store::read_inventory((folder / "inventory.json").string());
+  std::vector<model::Device> devices;
+  if (!known.ok()) return devices;
+  for (const store::Known& one : *known) devices.push_back(one.device);
+  return devices;
+}
+
+}  // namespace
 
 std::string answer_query(const std::string& target, const std::string& history) {
   const auto file = store::HistoryFile::open(history);
@@ -21,8 +38,8 @@ std::string answer_query(const std::string& target, const std::string& history) 
         serve::prom_error(serve::PromError::kBadData, asked.status().message()).body.bytes);
   }
   const SystemClock clock;
-  const serve::PromApi api(
-      {.data = &(*file)->queryable(), .clock = &clock, .version = std::string(kVersion)});
+  const serve::InfoSeries series(&(*file)->queryable(), [&] { return known_devices(history); });
+  const serve::PromApi api({.data = &series, .clock = &clock, .version = std::string(kVersion)});
   const serve::Response response =
       api.answer({.call = asked->path == "/api/v1/query" ? serve::PromCall::kQuery
                                                          : serve::PromCall::kQueryRange,

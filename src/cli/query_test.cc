@@ -44,6 +44,7 @@ class QueryCommand : public test::CommandTest {
     daemon_.sockets["/run/gpusight/gpusight.sock"] =
         [this, body, status](const platform::HttpRequest& request) {
           targets_.push_back(request.target);
+          forms_.push_back(request.form);
           return Result<platform::HttpResponse>(
               platform::HttpResponse{.status = status, .content_type = {}, .body = body});
         };
@@ -58,6 +59,7 @@ class QueryCommand : public test::CommandTest {
   std::string answer_ = kVector;
   std::vector<std::string> read_;
   std::vector<std::string> targets_;
+  std::vector<std::string> forms_;
 };
 
 TEST_F(QueryCommand, AsksTheDaemonAndShowsATable) {
@@ -108,6 +110,18 @@ TEST_F(QueryCommand, ARangeIsAskedForInSteps) {
   EXPECT_EQ(run({"query", "up", "--range", "1h", "--at", "-2h"}), kExitUsage);
   EXPECT_EQ(run({"query", "up", "--start", "now", "--end", "-2h"}), kExitUsage);
   EXPECT_EQ(run({"query", "up", "--at", "soon"}), kExitUsage);
+}
+
+TEST_F(QueryCommand, ALongQuestionIsPosted) {
+  daemon_answers(kVector);
+  std::string query = "up";
+  ASSERT_EQ(run({"query", query, "--at", "1735689600"}), kExitOk) << err_;
+  while (query.size() < 6000) query += " or up";
+  ASSERT_EQ(run({"query", query, "--at", "1735689600"}), kExitOk) << err_;
+  EXPECT_EQ(forms_.at(0), "");
+  EXPECT_EQ(targets_.at(1), "/api/v1/query");
+  EXPECT_THAT(forms_.at(1), StartsWith("query=up%20or%20up%20or"));
+  EXPECT_THAT(forms_.at(1), testing::EndsWith("up&time=1735689600"));
 }
 
 TEST_F(QueryCommand, AFaultIsShownAtItsPlaceWithoutAskingAnybody) {

@@ -36,7 +36,7 @@ class FakeDaemon final : public platform::HttpClient {
     };
   }
 
-  Result<platform::HttpResponse> get(const platform::HttpRequest& request) const override {
+  Result<platform::HttpResponse> ask(const platform::HttpRequest& request) const override {
     asked.push_back(request.endpoint.unix_socket);
     const auto at = sockets.find(request.endpoint.unix_socket);
     if (at != sockets.end()) return at->second(request);

@@ -50,6 +50,7 @@ struct SelectHints {
   int64_t end_ms = 0;
   int64_t step_ms = 0;        // 0: an instant query
   int64_t range_ms = 0;       // width of a range selector; 0 for an instant selector
+  int64_t lookback_ms = 0;    // how far an instant selector looks back
   std::string_view function;  // innermost function over the selector: "rate", "" if none
 };
 
@@ -99,10 +100,12 @@ class Queryable {
                                                     std::stop_token stop) const = 0;
   // Sorted, each once, over the series that match and have samples in [start, end].
   virtual Result<std::vector<std::string>> label_names(std::span<const Matcher> matchers,
-                                                       int64_t start_ms, int64_t end_ms) const = 0;
+                                                       int64_t start_ms, int64_t end_ms,
+                                                       std::stop_token stop) const = 0;
   virtual Result<std::vector<std::string>> label_values(std::string_view name,
                                                         std::span<const Matcher> matchers,
-                                                        int64_t start_ms, int64_t end_ms) const = 0;
+                                                        int64_t start_ms, int64_t end_ms,
+                                                        std::stop_token stop) const = 0;
 };
 
 }  // namespace gpusight::model

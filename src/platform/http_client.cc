@@ -143,7 +143,8 @@ Result<std::string> request_text(const HttpRequest& request) {
       is_unix ? "localhost"
               : (is_v6 ? "[" + request.endpoint.host + "]" : request.endpoint.host) + ":" +
                     std::to_string(request.endpoint.port);
-  std::string text = "GET " + request.target + " HTTP/1.1\r\nHost: " + host +
+  const char* const method = request.form.empty() ? "GET " : "POST ";
+  std::string text = method + request.target + " HTTP/1.1\r\nHost: " + host +
                      "\r\nConnection: close\r\nUser-Agent: gpusight\r\n";
   bool safe = is_header_safe(request.target) && is_header_safe(host) &&
               request.target.starts_with('/') && request.target.find(' ') == std::string::npos;
@@ -152,7 +153,11 @@ Result<std::string> request_text(const HttpRequest& request) {
     text.append(name).append(": ").append(value).append("\r\n");
   }
   if (!safe) return Status(Code::kInvalidArgument, "a request has a line break or no path");
-  return text + "\r\n";
+  if (!request.form.empty()) {
+    text += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
+            std::to_string(request.form.size()) + "\r\n";
+  }
+  return text + "\r\n" + request.form;
 }
 
 Status parse_failure(const boost::system::error_code& error) {
@@ -207,7 +212,7 @@ Result<HttpResponse> receive(int fd, size_t max_body_bytes, Deadline deadline) {
 
 class SocketHttpClient final : public HttpClient {
  public:
-  Result<HttpResponse> get(const HttpRequest& request) const override {
+  Result<HttpResponse> ask(const HttpRequest& request) const override {
     const Deadline deadline = std::chrono::steady_clock::now() + request.deadline;
     const std::string text = TRY(request_text(request));
     const UniqueFd fd = TRY(connect_to(request.endpoint, deadline));

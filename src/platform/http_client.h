@@ -1,6 +1,7 @@
-// One HTTP GET: over a Unix socket to our own daemon, or over TCP to an address given in numbers.
+// One HTTP request, a GET or the POST of a form: over a Unix socket to our own daemon, or over TCP
+// to an address given in numbers.
 //
-// get() blocks the calling thread, never longer than the deadline, and holds no state: one client
+// ask() blocks the calling thread, never longer than the deadline, and holds no state: one client
 // may be used from several threads at once. What the server sends is bounded and not trusted.
 #pragma once
 
@@ -24,6 +25,7 @@ struct HttpEndpoint {
 struct HttpRequest {
   HttpEndpoint endpoint;
   std::string target = "/";  // path and query
+  std::string form;          // not empty: it is posted, as application/x-www-form-urlencoded
   std::vector<std::pair<std::string, std::string>> headers;
   Duration deadline = std::chrono::seconds(5);  // for the whole exchange
   size_t max_body_bytes = 64U << 20;
@@ -41,7 +43,7 @@ class HttpClient {
   // kNotFound: no such socket. kPermissionDenied: not allowed to connect. kUnavailable: refused, or
   // no answer within the deadline. kExhausted: the body is longer than asked for. kCorrupt: not
   // HTTP, or cut off.
-  virtual Result<HttpResponse> get(const HttpRequest& request) const = 0;
+  virtual Result<HttpResponse> ask(const HttpRequest& request) const = 0;
 };
 
 std::unique_ptr<HttpClient> make_http_client();

@@ -63,7 +63,7 @@ class OneAnswer {
 
 Result<HttpResponse> get(const std::string& path, HttpRequest request = {}) {
   request.endpoint.unix_socket = path;
-  return make_http_client()->get(request);
+  return make_http_client()->ask(request);
 }
 
 TEST(HttpClient, AsksOverAUnixSocketAndGivesStatusTypeAndBody) {
@@ -76,6 +76,18 @@ TEST(HttpClient, AsksOverAUnixSocketAndGivesStatusTypeAndBody) {
   EXPECT_EQ(response->status, 200);
   EXPECT_EQ(response->content_type, "application/json");
   EXPECT_EQ(response->body, "{\"a\":1}");
+}
+
+TEST(HttpClient, AFormIsPosted) {
+  OneAnswer server("HTTP/1.1 204 No Content\r\n\r\n", OneAnswer::Then::kClose);
+  const Result<HttpResponse> response =
+      get(server.path(), {.target = "/api/v1/query", .form = "query=up&time=1"});
+  ASSERT_TRUE(response.ok()) << response.status().message();
+  EXPECT_EQ(response->status, 204);
+  EXPECT_EQ(server.request(),
+            "POST /api/v1/query HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            "User-Agent: gpusight\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            "Content-Length: 15\r\n\r\nquery=up&time=1");
 }
 
 TEST(HttpClient, TakesChunksAndBodiesThatEndWithTheConnection) {
@@ -136,7 +148,7 @@ TEST(HttpClient, RefusesRequestsThatWouldBeTwo) {
   EXPECT_EQ(get("/x", {.target = "/a\r\nX: y"}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(get("/x", {.headers = {{"A", "b\nc"}}}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(
-      make_http_client()->get({.endpoint = {.host = "example.org", .port = 80}}).status().code(),
+      make_http_client()->ask({.endpoint = {.host = "example.org", .port = 80}}).status().code(),
       Code::kInvalidArgument);
 }
 
@@ -159,7 +171,7 @@ TEST(HttpClient, AsksOverTcpOnLoopback) {
   });
   const uint16_t port = ntohs(address.sin_port);
   const Result<HttpResponse> response =
-      make_http_client()->get({.endpoint = {.host = "localhost", .port = port}});
+      make_http_client()->ask({.endpoint = {.host = "localhost", .port = port}});
   server.join();
   ASSERT_TRUE(response.ok()) << response.status().message();
   EXPECT_EQ(response->body, "ok");

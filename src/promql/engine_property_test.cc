@@ -150,13 +150,15 @@ class Shuffled final : public model::Queryable {
     return std::unique_ptr<model::SeriesSet>(std::move(set));
   }
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override {
-    return data_.label_names(matchers, start_ms, end_ms);
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override {
+    return data_.label_names(matchers, start_ms, end_ms, std::move(stop));
   }
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override {
-    return data_.label_values(name, matchers, start_ms, end_ms);
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override {
+    return data_.label_values(name, matchers, start_ms, end_ms, std::move(stop));
   }
 
  private:

@@ -129,13 +129,15 @@ class SlowData final : public model::Queryable {
     return std::unique_ptr<model::SeriesSet>(std::make_unique<Slow>(std::move(series), clock_));
   }
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override {
-    return data_.label_names(matchers, start_ms, end_ms);
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override {
+    return data_.label_names(matchers, start_ms, end_ms, std::move(stop));
   }
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override {
-    return data_.label_values(name, matchers, start_ms, end_ms);
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override {
+    return data_.label_values(name, matchers, start_ms, end_ms, std::move(stop));
   }
 
  private:
@@ -182,12 +184,13 @@ TEST_F(EngineTest, AnErrorOfTheDataIsTheQuerys) {
                                                      std::stop_token) const override {
       return Status(Code::kIo, "the disk is gone");
     }
-    Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t,
-                                                 int64_t) const override {
+    Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t, int64_t,
+                                                 std::stop_token) const override {
       return Status(Code::kIo, "the disk is gone");
     }
     Result<std::vector<std::string>> label_values(std::string_view, std::span<const model::Matcher>,
-                                                  int64_t, int64_t) const override {
+                                                  int64_t, int64_t,
+                                                  std::stop_token) const override {
       return Status(Code::kIo, "the disk is gone");
     }
   };

@@ -127,7 +127,8 @@ Result<std::unique_ptr<model::SeriesSet>> MemorySeries::select(
 }
 
 Result<std::vector<std::string>> MemorySeries::label_names(std::span<const model::Matcher> matchers,
-                                                           int64_t start_ms, int64_t end_ms) const {
+                                                           int64_t start_ms, int64_t end_ms,
+                                                           std::stop_token) const {
   std::set<std::string> names;
   for_each_match(matchers, [&](const Entry& entry) {
     if (!has_samples(entry.second, start_ms, end_ms)) return;
@@ -138,7 +139,7 @@ Result<std::vector<std::string>> MemorySeries::label_names(std::span<const model
 
 Result<std::vector<std::string>> MemorySeries::label_values(
     std::string_view name, std::span<const model::Matcher> matchers, int64_t start_ms,
-    int64_t end_ms) const {
+    int64_t end_ms, std::stop_token) const {
   std::set<std::string> values;
   for_each_match(matchers, [&](const Entry& entry) {
     if (!has_samples(entry.second, start_ms, end_ms)) return;

@@ -30,10 +30,12 @@ class MemorySeries final : public model::Queryable {
                                                    const model::SelectHints& hints,
                                                    std::stop_token stop) const override;
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override;
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override;
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override;
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override;
 
  private:
   struct Samples {

@@ -117,11 +117,11 @@ TEST_F(MemorySeriesTest, RefusesTimesThatDoNotRiseAndChangesNothing) {
 }
 
 TEST_F(MemorySeriesTest, NamesLabelsAndValuesOfSeriesThatHaveSamplesThere) {
-  EXPECT_THAT(data_.label_names({}, 0, 100).value(), ElementsAre("Zone", "__name__", "job"));
-  EXPECT_THAT(data_.label_names({}, 30, 100).value(), ElementsAre("__name__", "job"));
-  EXPECT_THAT(data_.label_values("job", {}, 0, 100).value(), ElementsAre("a", "b"));
-  EXPECT_THAT(data_.label_values("job", {}, 16, 100).value(), ElementsAre("a"));
-  EXPECT_THAT(data_.label_values("none", {}, 0, 100).value(), IsEmpty());
+  EXPECT_THAT(data_.label_names({}, 0, 100, {}).value(), ElementsAre("Zone", "__name__", "job"));
+  EXPECT_THAT(data_.label_names({}, 30, 100, {}).value(), ElementsAre("__name__", "job"));
+  EXPECT_THAT(data_.label_values("job", {}, 0, 100, {}).value(), ElementsAre("a", "b"));
+  EXPECT_THAT(data_.label_values("job", {}, 16, 100, {}).value(), ElementsAre("a"));
+  EXPECT_THAT(data_.label_values("none", {}, 0, 100, {}).value(), IsEmpty());
 }
 
 TEST_F(MemorySeriesTest, IsEmptyAfterClear) {

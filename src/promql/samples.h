@@ -61,8 +61,8 @@ inline bool is_stale(double value) { return model::is_stale_marker(value); }
 inline bool is_stale(const model::Rollup& row) { return model::is_stale_marker(row.last); }
 
 // A window that only moves forward over the samples of a series. Samples stay where the cursor has
-// them as long as no stale marker is among them and the window reaches into one stretch only; else
-// what the window still needs is copied. T is double or model::Rollup.
+// them; only where a window reaches over the border of two stretches, or stale markers are among
+// its samples, is what it holds copied. T is double or model::Rollup.
 template <typename T>
 class SlidingWindow {
  public:
@@ -70,83 +70,99 @@ class SlidingWindow {
 
   // To be called when `source` has gone to another series.
   void restart() {
-    times_ = {};
-    values_ = {};
-    buffered_ = ended_ = false;
-    low_ = high_ = 0;
+    own_times_.clear();
+    own_values_.clear();
+    stretch_times_ = {};
+    stretch_values_ = {};
+    is_own_ = ended_ = false;
+    low_ = high_ = taken_ = tail_ = 0;
   }
 
   // Moves to (start, end]; neither lies before that of the last call for this series.
   Status move_to(SampleSource& source, int64_t start_ms, int64_t end_ms) {
-    settle(start_ms, end_ms);
-    while (high_ == times_.size() && !ended_) {
+    TRY(settle(start_ms, end_ms));
+    while (taken_or_high() == stretch_times_.size() && !ended_) {
       TRY(refill(source));
-      settle(start_ms, end_ms);
+      TRY(settle(start_ms, end_ms));
     }
     return {};
   }
 
-  std::span<const int64_t> times_ms() const { return times_.subspan(low_, high_ - low_); }
-  std::span<const T> values() const { return values_.subspan(low_, high_ - low_); }
+  std::span<const int64_t> times_ms() const {
+    return (is_own_ ? std::span<const int64_t>(own_times_) : stretch_times_)
+        .subspan(low_, high_ - low_);
+  }
+  std::span<const T> values() const {
+    return (is_own_ ? std::span<const T>(own_values_) : stretch_values_)
+        .subspan(low_, high_ - low_);
+  }
 
  private:
-  void settle(int64_t start_ms, int64_t end_ms) {
-    low_ = first_after(times_, low_, start_ms);
-    high_ = first_after(times_, std::max(low_, high_), end_ms);
+  // How far into the stretch it has looked.
+  size_t taken_or_high() const { return is_own_ ? taken_ : high_; }
+
+  Status settle(int64_t start_ms, int64_t end_ms) {
+    if (is_own_) {
+      low_ = first_after(own_times_, low_, start_ms);
+      if (low_ < tail_ || has_stale_) {
+        TRY(take(end_ms));
+        low_ = first_after(own_times_, low_, start_ms);
+        high_ = first_after(own_times_, std::max(low_, high_), end_ms);
+        return {};
+      }
+      // What was of the stretches before is over: the rest lies in the stretch itself.
+      low_ = high_ = taken_ - (own_times_.size() - low_);
+      is_own_ = false;
+    }
+    low_ = first_after(stretch_times_, low_, start_ms);
+    high_ = first_after(stretch_times_, std::max(low_, high_), end_ms);
+    return {};
   }
 
   Status refill(SampleSource& source) {
     keep_tail();
     const model::Stretch stretch = TRY(source.next_stretch());
-    const std::span<const T> values = values_of(stretch);
-    if (stretch.times_ms.empty()) {
-      ended_ = true;
-    } else if (times_.empty() && !any_stale(values)) {
-      buffered_ = false;
-      times_ = stretch.times_ms;
-      values_ = values;
-    } else {
-      TRY(append(stretch.times_ms, values));
-    }
+    stretch_times_ = stretch.times_ms;
+    stretch_values_ = values_of(stretch);
+    taken_ = 0;
+    ended_ = stretch_times_.empty();
+    has_stale_ = any_stale(stretch_values_);
     return {};
   }
 
-  // Before the cursor moves on: what the window still needs goes into the buffer, the rest goes.
+  // Before the cursor moves on: what the window still needs goes among its own, the rest goes.
   void keep_tail() {
-    if (buffered_) {
+    if (is_own_) {
       own_times_.erase(own_times_.begin(), own_times_.begin() + static_cast<ptrdiff_t>(low_));
       own_values_.erase(own_values_.begin(), own_values_.begin() + static_cast<ptrdiff_t>(low_));
     } else {
-      own_times_.assign(times_.begin() + static_cast<ptrdiff_t>(low_), times_.end());
-      own_values_.assign(values_.begin() + static_cast<ptrdiff_t>(low_), values_.end());
+      const auto low = static_cast<ptrdiff_t>(low_);
+      own_times_.assign(stretch_times_.begin() + low, stretch_times_.end());
+      own_values_.assign(stretch_values_.begin() + low, stretch_values_.end());
     }
+    tail_ = own_times_.size();
     high_ -= low_;
     low_ = 0;
-    show_buffer();
+    is_own_ = true;
   }
 
-  Status append(std::span<const int64_t> times, std::span<const T> values) {
+  // Of the stretch what lies in the window goes among its own, too.
+  Status take(int64_t end_ms) {
+    const size_t end = first_after(stretch_times_, taken_, end_ms);
     const size_t capacity = own_times_.capacity() + own_values_.capacity();
-    const size_t needed = own_times_.size() + times.size();
+    const size_t needed = own_times_.size() + (end - taken_);
     if (needed > own_times_.capacity()) {
       // A window over many stretches would else be copied with each of them.
       own_times_.reserve(std::max(needed, 2 * own_times_.capacity()));
       own_values_.reserve(own_times_.capacity());
     }
-    for (size_t i = 0; i < times.size(); ++i) {
-      if (is_stale(values[i])) continue;
-      own_times_.push_back(times[i]);
-      own_values_.push_back(values[i]);
+    for (; taken_ < end; ++taken_) {
+      if (has_stale_ && is_stale(stretch_values_[taken_])) continue;
+      own_times_.push_back(stretch_times_[taken_]);
+      own_values_.push_back(stretch_values_[taken_]);
     }
-    show_buffer();
     const size_t grown = own_times_.capacity() + own_values_.capacity() - capacity;
     return charge_.add(grown * std::max(sizeof(T), sizeof(int64_t)));
-  }
-
-  void show_buffer() {
-    buffered_ = true;
-    times_ = own_times_;
-    values_ = own_values_;
   }
 
   static std::span<const T> values_of(const model::Stretch& stretch) {
@@ -164,13 +180,16 @@ class SlidingWindow {
   }
 
   Charge charge_;
-  std::span<const int64_t> times_;
-  std::span<const T> values_;
-  std::vector<int64_t> own_times_;
+  std::span<const int64_t> stretch_times_;  // as the cursor has it
+  std::span<const T> stretch_values_;
+  std::vector<int64_t> own_times_;  // without stale markers
   std::vector<T> own_values_;
-  bool buffered_ = false;  // times_ and values_ show own_times_ and own_values_
+  bool is_own_ = false;     // the window is in own_times_ and own_values_, else in the stretch
+  bool has_stale_ = false;  // the stretch
   bool ended_ = false;
-  size_t low_ = 0;  // the window is [low_, high_)
+  size_t tail_ = 0;   // so many of its own are of stretches before
+  size_t taken_ = 0;  // so many of the stretch are among its own, or were stale
+  size_t low_ = 0;    // the window is [low_, high_)
   size_t high_ = 0;
 };
 

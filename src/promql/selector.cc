@@ -111,6 +111,7 @@ Result<Selection> select_instant(Evaluation& evaluation, const VectorSelector& s
     const model::SelectHints hints{.start_ms = instants.first() - selection.lookback_ms,
                                    .end_ms = instants.last(),
                                    .step_ms = scope.steps.step_ms,
+                                   .lookback_ms = selection.lookback_ms,
                                    .function = scope.function};
     selection.series = TRY(evaluation.data().select(selector.matchers, hints, evaluation.stop()));
     const int64_t wanted_ms = lookback_in(evaluation, *selection.series);

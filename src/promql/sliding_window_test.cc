@@ -47,12 +47,13 @@ class SlidingWindowTest : public ::testing::Test {
                                                      std::stop_token) const override {
       return Status(Code::kNotFound, "nothing");
     }
-    Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t,
-                                                 int64_t) const override {
+    Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t, int64_t,
+                                                 std::stop_token) const override {
       return std::vector<std::string>{};
     }
     Result<std::vector<std::string>> label_values(std::string_view, std::span<const model::Matcher>,
-                                                  int64_t, int64_t) const override {
+                                                  int64_t, int64_t,
+                                                  std::stop_token) const override {
       return std::vector<std::string>{};
     }
   };

@@ -36,12 +36,12 @@ class TieredData final : public model::Queryable {
     }
     return std::unique_ptr<model::SeriesSet>(std::move(set));
   }
-  Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t,
-                                               int64_t) const override {
+  Result<std::vector<std::string>> label_names(std::span<const model::Matcher>, int64_t, int64_t,
+                                               std::stop_token) const override {
     return std::vector<std::string>{"__name__"};
   }
   Result<std::vector<std::string>> label_values(std::string_view, std::span<const model::Matcher>,
-                                                int64_t, int64_t) const override {
+                                                int64_t, int64_t, std::stop_token) const override {
     return std::vector<std::string>{"counter_total", "gauge"};
   }
 

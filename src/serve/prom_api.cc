@@ -328,14 +328,14 @@ class PromApi::Asked {
 
   Outcome labels() const {
     return listed([&](std::span<const model::Matcher> matchers, const Span& wanted) {
-      return data().label_names(matchers, wanted.start_ms, wanted.end_ms);
+      return data().label_names(matchers, wanted.start_ms, wanted.end_ms, stop_);
     });
   }
 
   Outcome label_values() const {
     if (question_.label.empty()) return Status(Code::kInvalidArgument, "invalid label name: \"\"");
     return listed([&](std::span<const model::Matcher> matchers, const Span& wanted) {
-      return data().label_values(question_.label, matchers, wanted.start_ms, wanted.end_ms);
+      return data().label_values(question_.label, matchers, wanted.start_ms, wanted.end_ms, stop_);
     });
   }
 

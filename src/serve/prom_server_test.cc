@@ -38,13 +38,15 @@ class SlowHistory final : public model::Queryable {
     return series.select(matchers, hints, std::move(stop));
   }
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override {
-    return series.label_names(matchers, start_ms, end_ms);
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override {
+    return series.label_names(matchers, start_ms, end_ms, std::move(stop));
   }
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override {
-    return series.label_values(name, matchers, start_ms, end_ms);
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override {
+    return series.label_values(name, matchers, start_ms, end_ms, std::move(stop));
   }
 
   void hold(bool is_deaf = false) {

@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "serve/connection.h"
+#include "serve/info_series.h"
 #include "serve/listener.h"
 
 namespace gpusight::serve {
@@ -54,20 +55,29 @@ void refuse_connection(int fd) {
   ::shutdown(fd, SHUT_WR);
 }
 
+std::vector<model::Device> devices_of(const model::Snapshot& snapshot) {
+  std::vector<model::Device> devices;
+  for (const model::DeviceSnapshot& of : snapshot.devices) devices.push_back(*of.device);
+  return devices;
+}
+
 }  // namespace
 
 class Server::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        api_({.hub = options_.hub,
-              .events = options_.events,
-              .clock = options_.clock,
-              .version = options_.version,
-              .assets = options_.assets,
-              .metrics_names = options_.metrics_names,
-              .series = options_.history != nullptr ? options_.history : options_.head,
-              .query_limits = options_.query_limits}),
+        series_(options_.history != nullptr ? options_.history : options_.head,
+                [hub = options_.hub] { return devices_of(*hub->latest()); }),
+        api_(
+            {.hub = options_.hub,
+             .events = options_.events,
+             .clock = options_.clock,
+             .version = options_.version,
+             .assets = options_.assets,
+             .metrics_names = options_.metrics_names,
+             .series = options_.history != nullptr || options_.head != nullptr ? &series_ : nullptr,
+             .query_limits = options_.query_limits}),
         live_({.hub = options_.hub,
                .head = options_.head,
                .events = options_.events,
@@ -239,6 +249,7 @@ class Server::Impl {
   }
 
   const Options options_;
+  const InfoSeries series_;
   ConnectionLimits limits_;
   Api api_;
   LiveStream live_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace gpusight::store {
 namespace {
@@ -56,7 +57,7 @@ void write_chunk(const PackedChunk& packed, ChunkBytes& out) {
   write_u32(out.head, crc_of(out.head));
 }
 
-Result<ChunkHead> ChunkHead::parse(std::span<const uint8_t> bytes) {
+Result<ChunkHead> ChunkHead::parse(std::span<const uint8_t> bytes, ChunkHead earlier) {
   if (bytes.size() < 1 + kCrcSize) return damaged("its head is too short");
   const auto covered = bytes.first(bytes.size() - kCrcSize);
   if (crc_of(covered) != u32_of(bytes.last(kCrcSize))) return damaged("its head's checksum");
@@ -72,6 +73,8 @@ Result<ChunkHead> ChunkHead::parse(std::span<const uint8_t> bytes) {
   uint64_t count = 0;
   // A column takes two bytes of the directory at least.
   if (!reader.read(count) || count > reader.left() / 2) return damaged("its directory");
+  head.columns_ = std::move(earlier.columns_);
+  head.columns_.clear();
   head.columns_.reserve(count);
   uint64_t next = 0;
   for (uint64_t i = 0; i < count; ++i) {

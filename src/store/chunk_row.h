@@ -37,8 +37,10 @@ class ChunkHead {
     uint64_t offset = 0;  // in the body, or in the head
   };
 
-  // `bytes` must outlive what is made of it. kCorrupt when they are not what was written.
-  static Result<ChunkHead> parse(std::span<const uint8_t> bytes);
+  // `bytes` must outlive what is made of it. kCorrupt when they are not what was written. The
+  // memory of an earlier one goes on in this one.
+  static Result<ChunkHead> parse(std::span<const uint8_t> bytes, ChunkHead earlier);
+  static Result<ChunkHead> parse(std::span<const uint8_t> bytes) { return parse(bytes, {}); }
 
   std::span<const uint8_t> times() const { return times_; }
   std::span<const Column> columns() const { return columns_; }  // ids ascend

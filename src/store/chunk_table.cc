@@ -82,7 +82,7 @@ Status ChunkLoader::load(int64_t id) {
   head_bytes_.assign(head.begin(), head.end());
   load_.reset();
   id_ = id;
-  head_ = TRY(ChunkHead::parse(head_bytes_));
+  head_ = TRY(ChunkHead::parse(head_bytes_, std::move(head_)));
   return {};
 }
 

@@ -138,11 +138,11 @@ namespace {
 
 // Each label set of the series that match and have samples in [start, end].
 Status for_each_series(std::span<const GroupView> views, std::span<const model::Matcher> matchers,
-                       int64_t start_ms, int64_t end_ms,
+                       int64_t start_ms, int64_t end_ms, std::stop_token stop,
                        const std::function<void(const model::Labels&)>& visit) {
   constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
   const Window window{.start_ms = start_ms == kFirst ? kFirst : start_ms - 1, .end_ms = end_ms};
-  const auto set = TRY(select_series(views, matchers, window, {}));
+  const auto set = TRY(select_series(views, matchers, window, std::move(stop)));
   while (const auto cursor = TRY(set->next())) visit(cursor->labels());
   return {};
 }
@@ -176,9 +176,10 @@ Result<std::unique_ptr<model::SeriesSet>> Head::select(std::span<const model::Ma
 }
 
 Result<std::vector<std::string>> Head::label_names(std::span<const model::Matcher> matchers,
-                                                   int64_t start_ms, int64_t end_ms) const {
+                                                   int64_t start_ms, int64_t end_ms,
+                                                   std::stop_token stop) const {
   std::set<std::string> names;
-  TRY(for_each_series(impl_->views(matchers), matchers, start_ms, end_ms,
+  TRY(for_each_series(impl_->views(matchers), matchers, start_ms, end_ms, std::move(stop),
                       [&](const model::Labels& labels) {
                         for (const auto& [name, value] : labels) names.insert(name);
                       }));
@@ -187,9 +188,10 @@ Result<std::vector<std::string>> Head::label_names(std::span<const model::Matche
 
 Result<std::vector<std::string>> Head::label_values(std::string_view name,
                                                     std::span<const model::Matcher> matchers,
-                                                    int64_t start_ms, int64_t end_ms) const {
+                                                    int64_t start_ms, int64_t end_ms,
+                                                    std::stop_token stop) const {
   std::set<std::string> values;
-  TRY(for_each_series(impl_->views(matchers), matchers, start_ms, end_ms,
+  TRY(for_each_series(impl_->views(matchers), matchers, start_ms, end_ms, std::move(stop),
                       [&](const model::Labels& labels) {
                         for (const auto& [label, value] : labels) {
                           if (label == name) values.insert(value);

@@ -351,14 +351,15 @@ TEST_F(HeadMatching, MatchersOfEveryKindChoose) {
 
 TEST_F(HeadMatching, LabelNamesAndValuesAreSortedAndUnique) {
   const int64_t now = ticks_.wall_ms();
-  EXPECT_THAT(*head_.label_names({}, now, now), ElementsAre("__name__", "clock", "uuid"));
-  EXPECT_THAT(*head_.label_values("uuid", {}, now, now), ElementsAre("GPU-a", "GPU-b"));
+  EXPECT_THAT(*head_.label_names({}, now, now, {}), ElementsAre("__name__", "clock", "uuid"));
+  EXPECT_THAT(*head_.label_values("uuid", {}, now, now, {}), ElementsAre("GPU-a", "GPU-b"));
   const model::Matcher host[] = {model::equal_matcher("__name__", "host_load1")};
-  EXPECT_THAT(*head_.label_names(host, 0, INT64_MAX), ElementsAre("__name__"));
-  EXPECT_THAT(*head_.label_values("uuid", host, 0, INT64_MAX), IsEmpty());
-  EXPECT_THAT(*head_.label_values("clock", {}, INT64_MIN, INT64_MAX), ElementsAre("memory", "sm"));
-  EXPECT_THAT(*head_.label_names({}, now + 1, now + 2), IsEmpty());
-  EXPECT_THAT(*head_.label_names({}, 0, now - 1), IsEmpty());
+  EXPECT_THAT(*head_.label_names(host, 0, INT64_MAX, {}), ElementsAre("__name__"));
+  EXPECT_THAT(*head_.label_values("uuid", host, 0, INT64_MAX, {}), IsEmpty());
+  EXPECT_THAT(*head_.label_values("clock", {}, INT64_MIN, INT64_MAX, {}),
+              ElementsAre("memory", "sm"));
+  EXPECT_THAT(*head_.label_names({}, now + 1, now + 2, {}), IsEmpty());
+  EXPECT_THAT(*head_.label_names({}, 0, now - 1, {}), IsEmpty());
 }
 
 TEST_F(HeadMatching, TheAnswerIsRawAndSaysSo) {

@@ -46,7 +46,7 @@ TEST(HeadThreads, ReadersSeeWholeTicksWhileTheWriterGoesOn) {
             ASSERT_EQ(all.begin()->second, all.rbegin()->second);
           }
         }
-        ASSERT_TRUE(head.label_values("uuid", {}, 0, INT64_MAX).ok());
+        ASSERT_TRUE(head.label_values("uuid", {}, 0, INT64_MAX, {}).ok());
         ASSERT_LE(head.footprint().series, 2u);
         ++rounds;
       }

@@ -31,17 +31,27 @@ double number_in(const ChunkColumn& column, size_t row, const StoredSeries& seri
          static_cast<double>(series.resolution.denominator);
 }
 
-// The same of rows that all are values, from `first` on.
-void numbers_in(const ChunkColumn& column, size_t first, const StoredSeries& series,
-                std::span<double> out) {
-  const bool is_quanta = column.form == ChunkColumn::Form::kQuanta;
+// The same of rows that all are values, from `first` on, one after another to `put`. Multiplying by
+// one and dividing by one change nothing and are left out.
+template <typename Put>
+void each_number(const ChunkColumn& column, size_t first, size_t count, const StoredSeries& series,
+                 Put put) {
+  const std::span numbers = std::span(column.numbers).subspan(first, count);
   const auto numerator = static_cast<double>(series.resolution.numerator);
   const auto denominator = static_cast<double>(series.resolution.denominator);
-  const std::span numbers = std::span(column.numbers).subspan(first, out.size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    const double number =
-        is_quanta ? static_cast<double>(numbers[i]) : std::bit_cast<double>(numbers[i]);
-    out[i] = number * numerator / denominator;
+  const auto put_all = [&](auto value_of) {
+    for (size_t i = 0; i < numbers.size(); ++i) put(i, value_of(numbers[i]));
+  };
+  if (column.form == ChunkColumn::Form::kDoubles) {
+    put_all([&](int64_t n) { return std::bit_cast<double>(n) * numerator / denominator; });
+  } else if (numerator != 1 && denominator != 1) {
+    put_all([&](int64_t n) { return static_cast<double>(n) * numerator / denominator; });
+  } else if (numerator != 1) {
+    put_all([&](int64_t n) { return static_cast<double>(n) * numerator; });
+  } else if (denominator != 1) {
+    put_all([&](int64_t n) { return static_cast<double>(n) / denominator; });
+  } else {
+    put_all([&](int64_t n) { return static_cast<double>(n); });
   }
 }
 
@@ -83,19 +93,36 @@ Status Reading::check_stop() {
   return {Code::kCancelled, "reading history was cancelled"};
 }
 
-Result<std::span<const ChunkInfo>> Reading::find(int64_t group, Tier tier) {
-  const auto at = found_.find({group, tier});
+Result<std::vector<Reading::Span>> Reading::spans(int64_t group) {
+  const std::vector<Span> whole = {{.tier = choice_.tier, .window = window_}};
+  if (!choice_.inside) return whole;
+  const int64_t width_ms = tier_row(*choice_.inside).resolution_ms;
+  const int64_t until_ms = std::min(window_.end_ms, TRY(rolled_until(group, *choice_.inside)));
+  const int64_t start_ms = std::max(window_.start_ms, choice_.inside_from_ms);
+  if (until_ms <= start_ms) return whole;
+  const int64_t from_ms = window_end(start_ms, width_ms);
+  const int64_t to_ms = window_end(until_ms + 1, width_ms) - width_ms;
+  if (from_ms >= to_ms) return whole;
+  return std::vector<Span>{{choice_.tier, {.start_ms = window_.start_ms, .end_ms = from_ms}},
+                           {*choice_.inside, {.start_ms = from_ms, .end_ms = to_ms}},
+                           {choice_.tier, {.start_ms = to_ms, .end_ms = window_.end_ms}}};
+}
+
+Result<std::span<const ChunkInfo>> Reading::find(int64_t group, const Span& span) {
+  const std::tuple key(group, span.tier, span.window.start_ms);
+  const auto at = found_.find(key);
   if (at != found_.end()) return std::span<const ChunkInfo>(at->second);
-  auto chunks = TRY(session_->chunks().find(group, tier, window_.start_ms, window_.end_ms));
-  const auto added = found_.emplace(std::pair(group, tier), std::move(chunks)).first;
+  auto chunks =
+      TRY(session_->chunks().find(group, span.tier, span.window.start_ms, span.window.end_ms));
+  const auto added = found_.emplace(key, std::move(chunks)).first;
   return std::span<const ChunkInfo>(added->second);
 }
 
-Result<int64_t> Reading::rolled_until(int64_t group) {
-  const auto at = rolled_until_.find(group);
+Result<int64_t> Reading::rolled_until(int64_t group, Tier tier) {
+  const auto at = rolled_until_.find({group, tier});
   if (at != rolled_until_.end()) return at->second;
-  const int64_t until = TRY(store::rolled_until(session_->db(), group, choice_.tier));
-  rolled_until_.emplace(group, until);
+  const int64_t until = TRY(store::rolled_until(session_->db(), group, tier));
+  rolled_until_.emplace(std::pair(group, tier), until);
   return until;
 }
 
@@ -117,24 +144,29 @@ Result<std::unique_ptr<HistoryCursor>> HistoryCursor::open(
     std::unique_ptr<model::SeriesCursor> head) {
   std::unique_ptr<HistoryCursor> cursor(
       new HistoryCursor(std::move(reading), std::move(labels), std::move(stored), std::move(head)));
-  cursor->pieces_ = TRY(cursor->pieces(cursor->reading_->tier().tier));
+  for (const StoredSeries& series : cursor->stored_) {
+    for (const Reading::Span& span : TRY(cursor->reading_->spans(series.group))) {
+      TRY(cursor->add_pieces(series, span, cursor->pieces_));
+    }
+  }
+  cursor->sort(cursor->pieces_);
   return cursor;
 }
 
-Result<std::vector<HistoryCursor::Piece>> HistoryCursor::pieces(Tier tier) const {
-  std::vector<Piece> pieces;
-  for (const StoredSeries& series : stored_) {
-    for (const ChunkInfo& chunk : TRY(reading_->find(series.group, tier))) {
-      pieces.push_back({.chunk = chunk, .series = &series});
-    }
+Status HistoryCursor::add_pieces(const StoredSeries& series, const Reading::Span& span,
+                                 std::vector<Piece>& pieces) const {
+  for (const ChunkInfo& chunk : TRY(reading_->find(series.group, span))) {
+    pieces.push_back({.chunk = chunk, .series = &series, .window = span.window});
   }
-  if (stored_.size() > 1) {
-    // Of a changed series the older number comes first where both are in one chunk.
-    std::ranges::sort(pieces, {}, [](const Piece& piece) {
-      return std::pair(piece.chunk.last_ms, piece.series->id);
-    });
-  }
-  return pieces;
+  return {};
+}
+
+void HistoryCursor::sort(std::vector<Piece>& pieces) const {
+  if (stored_.size() < 2) return;
+  // Of a changed series the older number comes first where both are in one chunk.
+  std::ranges::sort(pieces, {}, [](const Piece& piece) {
+    return std::tuple(piece.window.start_ms, piece.chunk.last_ms, piece.series->id);
+  });
 }
 
 Result<bool> HistoryCursor::has_samples() {
@@ -153,7 +185,6 @@ Status HistoryCursor::advance() {
   while (stretch_.times_ms.empty()) {
     TRY(reading_->check_stop());
     scratch_->times_ms.clear();
-    scratch_->values.clear();
     scratch_->rollups.clear();
     if (next_piece_ < pieces_.size()) {
       const Piece& piece = pieces_[next_piece_++];
@@ -180,10 +211,10 @@ Status HistoryCursor::advance() {
   return {};
 }
 
-std::pair<size_t, size_t> HistoryCursor::wanted_rows(int64_t start_ms) const {
-  const int64_t after = std::max(start_ms, given_ms_.value_or(kBeginning));
+std::pair<size_t, size_t> HistoryCursor::wanted_rows(const Window& window) const {
+  const int64_t after = std::max(window.start_ms, given_ms_.value_or(kBeginning));
   const auto from = std::ranges::upper_bound(scratch_->chunk_times_ms, after);
-  const auto to = std::ranges::upper_bound(scratch_->chunk_times_ms, reading_->window().end_ms);
+  const auto to = std::ranges::upper_bound(scratch_->chunk_times_ms, window.end_ms);
   const auto first = static_cast<size_t>(from - scratch_->chunk_times_ms.begin());
   return {first, std::max(first, static_cast<size_t>(to - scratch_->chunk_times_ms.begin()))};
 }
@@ -194,14 +225,16 @@ Status HistoryCursor::read_raw(const Piece& piece) {
   if (!chunks.has(piece.series->id)) return {};
   TRY(chunks.times(scratch_->chunk_times_ms));
   TRY(chunks.column(piece.series->id, scratch_->chunk_times_ms.size(), scratch_->column));
-  const auto [first, end] = wanted_rows(reading_->window().start_ms);
+  const auto [first, end] = wanted_rows(piece.window);
   if (scratch_->column.states.empty()) {
     // Nearly always: every row is a value, and the times are those of the chunk.
     stretch_.times_ms = std::span(scratch_->chunk_times_ms).subspan(first, end - first);
     scratch_->values.resize(end - first);
-    numbers_in(scratch_->column, first, *piece.series, scratch_->values);
+    each_number(scratch_->column, first, end - first, *piece.series,
+                [&](size_t i, double value) { scratch_->values[i] = value; });
     return {};
   }
+  scratch_->values.clear();
   scratch_->times_ms.reserve(end - first);
   scratch_->values.reserve(end - first);
   for (size_t row = first; row < end; ++row) {
@@ -223,7 +256,7 @@ Status HistoryCursor::read_rolled(const Piece& piece) {
   if (!chunks.has(series.part(lead))) return {};
   TRY(chunks.times(scratch_->chunk_times_ms));
   TRY(chunks.column(series.part(lead), scratch_->chunk_times_ms.size(), scratch_->column));
-  const auto [first, end] = wanted_rows(reading_->window().start_ms);
+  const auto [first, end] = wanted_rows(piece.window);
   if (scratch_->column.states.empty()) {
     stretch_.times_ms = std::span(scratch_->chunk_times_ms).subspan(first, end - first);
     scratch_->rollups.resize(end - first);
@@ -254,6 +287,12 @@ void HistoryCursor::remember_last(const StoredSeries& series, size_t first, size
 
 void HistoryCursor::fill_part(const StoredSeries& series, RollupPart part, size_t first,
                               size_t end) {
+  if (scratch_->states.empty() && part != RollupPart::kCount) {
+    each_number(scratch_->column, first, end - first, series,
+                [rollups = scratch_->rollups.data(), member = member_of(part)](
+                    size_t i, double value) { rollups[i].*member = value; });
+    return;
+  }
   auto rollup = scratch_->rollups.begin();
   for (size_t row = first; row < end; ++row) {
     const CellState state = scratch_->states.empty() ? kStateValue : scratch_->states[row];
@@ -278,10 +317,17 @@ Status HistoryCursor::roll_tail() {
                                    : window_end(start_ms, resolution_ms) - resolution_ms;
   Roller roller(resolution_ms, last_number_);
   int64_t newest_ms = first_row_ms;
-  for (const Piece& piece : TRY(pieces(Tier::kRaw))) {
+  std::vector<Piece> pieces;
+  for (const StoredSeries& series : stored_) {
+    const int64_t rolled_ms = TRY(reading_->rolled_until(series.group, reading_->tier().tier));
+    const Window tail{.start_ms = std::max(first_row_ms, rolled_ms),
+                      .end_ms = reading_->window().end_ms};
+    TRY(add_pieces(series, {.tier = Tier::kRaw, .window = tail}, pieces));
+  }
+  sort(pieces);
+  for (const Piece& piece : pieces) {
     TRY(reading_->check_stop());
-    const int64_t rolled_ms = TRY(reading_->rolled_until(piece.series->group));
-    const int64_t from_ms = std::max(rolled_ms, newest_ms);
+    const int64_t from_ms = std::max(piece.window.start_ms, newest_ms);
     if (piece.chunk.last_ms <= from_ms) continue;
     TRY(reading_->excuse(roll_chunk(piece, from_ms, roller, newest_ms)));
   }
@@ -298,7 +344,8 @@ Status HistoryCursor::roll_chunk(const Piece& piece, int64_t start_ms, Roller& r
   if (!chunks.has(piece.series->id)) return {};
   TRY(chunks.times(scratch_->chunk_times_ms));
   TRY(chunks.column(piece.series->id, scratch_->chunk_times_ms.size(), scratch_->column));
-  const auto [first, end] = wanted_rows(start_ms);
+  const auto [first, end] =
+      wanted_rows({.start_ms = start_ms, .end_ms = reading_->window().end_ms});
   const bool is_today = has_todays_resolution(*piece.series);
   for (size_t row = first; row < end; ++row) {
     const CellState state = state_in(scratch_->column, row);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,10 +51,16 @@ class Reading {
   std::span<const RollupPart> parts() const { return choice_.parts; }
   ChunkLoader& chunks() { return session_->chunks(); }
   Status check_stop();
-  // Chunks of a group in the window, found once for all series of the group.
-  Result<std::span<const ChunkInfo>> find(int64_t group, Tier tier);
-  // As store::rolled_until(), for the tier that is read.
-  Result<int64_t> rolled_until(int64_t group);
+  // What a group's chunks are read for: `tier`, and inside of the window maybe a coarser one.
+  struct Span {
+    Tier tier = Tier::kRaw;
+    Window window;
+  };
+  Result<std::vector<Span>> spans(int64_t group);
+  // Chunks of a group in the span, found once for all series of the group.
+  Result<std::span<const ChunkInfo>> find(int64_t group, const Span& span);
+  // As store::rolled_until(), asked once.
+  Result<int64_t> rolled_until(int64_t group, Tier tier);
   std::unique_ptr<CursorScratch> take_scratch();
   void give_back(std::unique_ptr<CursorScratch> scratch) { scratch_ = std::move(scratch); }
   // Ok when the failure is only that a chunk is damaged; it is counted.
@@ -65,8 +72,8 @@ class Reading {
   TierChoice choice_;
   std::stop_token stop_;
   std::shared_ptr<std::atomic<uint64_t>> damaged_;
-  std::map<std::pair<int64_t, Tier>, std::vector<ChunkInfo>> found_;
-  std::map<int64_t, int64_t> rolled_until_;
+  std::map<std::tuple<int64_t, Tier, int64_t>, std::vector<ChunkInfo>> found_;  // by start, too
+  std::map<std::pair<int64_t, Tier>, int64_t> rolled_until_;
   std::unique_ptr<CursorScratch> scratch_;  // of the last cursor that is done
 };
 
@@ -88,6 +95,7 @@ class HistoryCursor final : public model::SeriesCursor {
   struct Piece {
     ChunkInfo chunk;
     const StoredSeries* series = nullptr;
+    Window window;  // rows outside are not wanted
   };
 
   HistoryCursor(std::shared_ptr<Reading> reading, model::Labels labels,
@@ -98,7 +106,9 @@ class HistoryCursor final : public model::SeriesCursor {
         head_(std::move(head)),
         scratch_(reading_->take_scratch()) {}
 
-  Result<std::vector<Piece>> pieces(Tier tier) const;
+  Status add_pieces(const StoredSeries& series, const Reading::Span& span,
+                    std::vector<Piece>& pieces) const;
+  void sort(std::vector<Piece>& pieces) const;
   Status advance();
   Status read_raw(const Piece& piece);
   Status read_rolled(const Piece& piece);
@@ -107,7 +117,7 @@ class HistoryCursor final : public model::SeriesCursor {
   // What scratch_->column has of a part, into the rows that are there.
   void fill_part(const StoredSeries& series, RollupPart part, size_t first, size_t end);
   // Which rows of the chunk that times_ms_ has are wanted and not before what was given.
-  std::pair<size_t, size_t> wanted_rows(int64_t start_ms) const;
+  std::pair<size_t, size_t> wanted_rows(const Window& window) const;
   Status roll_tail();
   Status roll_chunk(const Piece& piece, int64_t start_ms, Roller& roller, int64_t& newest_ms);
   Status roll_head(Roller& roller, int64_t& newest_ms);

@@ -78,7 +78,8 @@ bool is_nothing_yet(const Status& status) { return status.code() == Code::kNotFo
 
 // The stored series that have something in [start, end], by chunks.
 Status visit_stored(ReadSession& session, std::span<const Matcher> matchers, int64_t start_ms,
-                    int64_t end_ms, const std::function<void(const Labels&)>& visit) {
+                    int64_t end_ms, const std::stop_token& stop,
+                    const std::function<void(const Labels&)>& visit) {
   const SeriesByLabels found = TRY(find_series(session.db(), matchers));
   std::map<int64_t, std::set<uint32_t>> missing;  // by group
   for (const auto& [labels, stored] : found) {
@@ -90,6 +91,7 @@ Status visit_stored(ReadSession& session, std::span<const Matcher> matchers, int
     for (const TierRow& tier : kTiers) {
       auto infos = TRY(chunks.find(group, tier.tier, after_ms, end_ms));
       for (auto info = infos.rbegin(); info != infos.rend() && !ids.empty(); ++info) {
+        if (stop.stop_requested()) return {Code::kCancelled, "reading history was cancelled"};
         const Status loaded = chunks.load(info->id);
         if (loaded.code() == Code::kCorrupt) continue;
         TRY(loaded);
@@ -138,16 +140,16 @@ Result<std::unique_ptr<model::SeriesSet>> HistoryReader::select(std::span<const 
 }
 
 Result<std::vector<std::string>> HistoryReader::label_names(std::span<const Matcher> matchers,
-                                                            int64_t start_ms,
-                                                            int64_t end_ms) const {
+                                                            int64_t start_ms, int64_t end_ms,
+                                                            std::stop_token stop) const {
   std::set<std::string> names;
   if (head_ != nullptr) {
-    const auto in_head = TRY(head_->label_names(matchers, start_ms, end_ms));
+    const auto in_head = TRY(head_->label_names(matchers, start_ms, end_ms, stop));
     names.insert(in_head.begin(), in_head.end());
   }
   const auto session = pool_->take();
   if (session.ok()) {
-    TRY(visit_stored(**session, matchers, start_ms, end_ms, [&](const Labels& labels) {
+    TRY(visit_stored(**session, matchers, start_ms, end_ms, stop, [&](const Labels& labels) {
       for (const auto& [name, value] : labels) names.insert(name);
     }));
   } else if (head_ == nullptr && !is_nothing_yet(session.status())) {
@@ -158,16 +160,16 @@ Result<std::vector<std::string>> HistoryReader::label_names(std::span<const Matc
 
 Result<std::vector<std::string>> HistoryReader::label_values(std::string_view name,
                                                              std::span<const Matcher> matchers,
-                                                             int64_t start_ms,
-                                                             int64_t end_ms) const {
+                                                             int64_t start_ms, int64_t end_ms,
+                                                             std::stop_token stop) const {
   std::set<std::string> values;
   if (head_ != nullptr) {
-    const auto in_head = TRY(head_->label_values(name, matchers, start_ms, end_ms));
+    const auto in_head = TRY(head_->label_values(name, matchers, start_ms, end_ms, stop));
     values.insert(in_head.begin(), in_head.end());
   }
   const auto session = pool_->take();
   if (session.ok()) {
-    TRY(visit_stored(**session, matchers, start_ms, end_ms, [&](const Labels& labels) {
+    TRY(visit_stored(**session, matchers, start_ms, end_ms, stop, [&](const Labels& labels) {
       for (const auto& [label, value] : labels) {
         if (label == name) values.insert(value);
       }

@@ -39,10 +39,12 @@ class HistoryReader final : public model::Queryable {
                                                    const model::SelectHints& hints,
                                                    std::stop_token stop) const override;
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override;
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override;
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override;
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override;
 
   // Chunks that queries have left out because they are damaged; one may be counted again.
   uint64_t damaged() const { return damaged_->load(); }

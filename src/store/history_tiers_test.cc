@@ -293,6 +293,80 @@ TEST(HistoryTiers, WholeWindowsOfRowsAnswerAsTheirSamplesDo) {
   }
 }
 
+TEST(HistoryTiers, OneWindowIsReadFromHoursInsideAndMinutesAtItsEdges) {
+  LongRun run(quick());
+  run.run(hours(11));
+  const int64_t now_ms = run.machine.ticks.wall_ms();
+  for (const OverTime& function : kOverTime) {
+    for (const int64_t off_ms : {kMinuteMs, 7 * kMinuteMs, 59 * kMinuteMs}) {
+      const int64_t end_ms = window_end(now_ms, kHourMs) - kHourMs - off_ms;
+      model::SelectHints hints{.end_ms = end_ms, .function = function.name};
+      for (const int64_t range_ms : {kHourMs + kMinuteMs, 3 * kHourMs, 9 * kHourMs}) {
+        hints.range_ms = range_ms;
+        hints.start_ms = end_ms - range_ms;
+        expect_same_answers(run, function, hints, "1m");
+      }
+      // Of the longest window few rows are left of its minutes.
+      const auto rolled = read_rolled(run.machine.history->queryable(), hints);
+      EXPECT_LT(rolled.rows.at(std::string(kTemperature)).size(), 5 * 60 + 9) << function.name;
+    }
+  }
+}
+
+// The newest number not before `start_ms`, as an instant selector takes it; nullopt where there is
+// none, or where the series has ended.
+std::optional<double> last_in(const Points& points, int64_t start_ms, int64_t end_ms) {
+  std::optional<double> last;
+  for (const Point& point : points) {
+    if (point.time_ms <= start_ms || point.time_ms > end_ms) continue;
+    last = model::is_stale_marker(point.value) ? std::nullopt : std::optional(point.value);
+  }
+  return last;
+}
+
+TEST(HistoryTiers, InstantsOnWholeMinutesAreThoseOfSamples) {
+  LongRun run(quick());
+  run.run(hours(9));
+  const int64_t lookback_ms = 5 * kMinuteMs;
+  const int64_t end_ms = window_end(run.machine.ticks.wall_ms(), kMinuteMs) - kMinuteMs;
+  const model::SelectHints hints{.start_ms = end_ms - 8 * kHourMs - lookback_ms,
+                                 .end_ms = end_ms,
+                                 .step_ms = 2 * kMinuteMs,
+                                 .lookback_ms = lookback_ms};
+  const Rolled rolled = read_rolled(run.machine.history->queryable(), hints);
+  ASSERT_EQ(rolled.tier, "1m");
+  size_t compared = 0;
+  for (const auto& [labels, rows] : rolled.rows) {
+    Points lasts;
+    for (const auto& [time_ms, row] : rows) lasts.push_back({time_ms, row.last});
+    for (int64_t at_ms = end_ms - 8 * kHourMs; at_ms <= end_ms; at_ms += hints.step_ms) {
+      const auto want = last_in(run.expected[labels], at_ms - lookback_ms, at_ms);
+      const auto got = last_in(lasts, at_ms - lookback_ms, at_ms);
+      if (want == got) {
+        ++compared;
+        continue;
+      }
+      // It ended inside of the minute, whose row still has its last number.
+      EXPECT_EQ(want, std::nullopt) << labels << at_ms;
+      EXPECT_EQ(last_in(run.expected[labels], at_ms - kMinuteMs, at_ms), std::nullopt);
+    }
+  }
+  EXPECT_GT(compared, 700U);
+}
+
+TEST(HistoryTiers, ListingLabelsEndsWhenItIsStopped) {
+  LongRun run(quick());
+  run.run(minutes(30));
+  const model::Queryable& from = run.machine.history->queryable();
+  std::stop_source stop;
+  EXPECT_TRUE(from.label_names({}, kStartMs, INT64_MAX, stop.get_token()).ok());
+  stop.request_stop();
+  EXPECT_EQ(from.label_names({}, kStartMs, INT64_MAX, stop.get_token()).status().code(),
+            Code::kCancelled);
+  EXPECT_EQ(from.label_values("uuid", {}, kStartMs, INT64_MAX, stop.get_token()).status().code(),
+            Code::kCancelled);
+}
+
 TEST(HistoryTiers, TheFinestTierThatReachesBackAnswers) {
   History::Options options = quick();
   options.retention.keep[0] = hours(5);

@@ -236,6 +236,11 @@ Inventory Inventory::load(std::string path, WallTime now) {
   return inventory;
 }
 
+Result<std::vector<Known>> read_inventory(const std::string& path) {
+  const auto text = TRY(read_whole(path));
+  return text ? parse_inventory(*text) : std::vector<Known>();
+}
+
 void Inventory::read_file() {
   const Result<std::optional<std::string>> text = read_whole(path_);
   if (!text.ok() && text.status().code() != Code::kCorrupt) {

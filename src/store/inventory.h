@@ -36,6 +36,8 @@ struct Known {
 // Texts in it are cleaned; a device without uuid makes the file corrupt.
 Result<std::vector<Known>> parse_inventory(std::string_view text);
 std::string inventory_text(const std::vector<Known>& known);
+// What a file tells; nothing where there is none. Any thread.
+Result<std::vector<Known>> read_inventory(const std::string& path);
 
 class Inventory {
  public:

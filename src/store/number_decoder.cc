@@ -196,6 +196,24 @@ Status NumberDecoder::read_distances(BitReader& reader, uint64_t least, uint64_t
   constexpr size_t kTogether = 256;  // of 64 bits each, half of what the reader allows
   for (size_t i = 0; i < numbers.size();) {
     const size_t end = std::min(i + kTogether, numbers.size());
+    if (widest <= 14) {
+      // One look is enough for four.
+      for (; i + 4 <= end; i += 4) {
+        const Range& a = ranges[symbols_[i]];
+        const Range& b = ranges[symbols_[i + 1]];
+        const Range& c = ranges[symbols_[i + 2]];
+        const Range& d = ranges[symbols_[i + 3]];
+        uint64_t bits = reader.peek();
+        numbers[i] = static_cast<int64_t>(least + (a.low + (bits & a.mask)) * divisor);
+        bits >>= a.bits;
+        numbers[i + 1] = static_cast<int64_t>(least + (b.low + (bits & b.mask)) * divisor);
+        bits >>= b.bits;
+        numbers[i + 2] = static_cast<int64_t>(least + (c.low + (bits & c.mask)) * divisor);
+        bits >>= c.bits;
+        numbers[i + 3] = static_cast<int64_t>(least + (d.low + (bits & d.mask)) * divisor);
+        reader.skip(a.bits + b.bits + c.bits + d.bits);
+      }
+    }
     if (widest <= 57) {
       for (; i < end; ++i) {
         const Range& range = ranges[symbols_[i]];

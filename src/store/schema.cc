@@ -58,7 +58,7 @@ Status check_version(Db& db) {
 Result<std::unique_ptr<Db>> open_to_read(const std::string& path, Db::Mode mode) {
   std::unique_ptr<Db> db = TRY(Db::open(path, mode));
   TRY(check_version(*db));
-  TRY(db->run("PRAGMA cache_size=-1024"));
+  TRY(db->run("PRAGMA cache_size=-4096"));
   return db;
 }
 

@@ -6,9 +6,15 @@
 // those of raw samples. A sum, and the mean made of it, is exact where raw samples are rounded
 // one by one before they are added: the two differ by at most 2^-52 of the sum of the magnitudes.
 //
+// An instant selector whose steps are whole minutes, two or more apart, reads the `last` of
+// minutes: the last sample up to a step is that of the row which ends there. Only a series that
+// ended inside of a minute is still there at its end.
+//
 // Otherwise it is the finest tier that reaches back to the beginning of the range (or to the
 // beginning of all that is recorded) and whose rows are no longer than half a step, or half the
 // range of a range selector. Where none is that fine, the finest that reaches back.
+//
+// Inside of a single window, whole rows of a yet coarser tier stand for those of the tier chosen.
 //
 // Pure but for reach_of(), which asks the database.
 #pragma once
@@ -36,6 +42,10 @@ struct TierChoice {
   // What the selector's function looks at, at least one; constant data. Only `last` tells of rows
   // that have but stale markers, which functions of whole windows pass over.
   std::span<const RollupPart> parts;
+  // A coarser tier whose rows stand for those of `tier` where they lie in the window whole and
+  // after `inside_from_ms`; nullopt for none.
+  std::optional<Tier> inside;
+  int64_t inside_from_ms = 0;
 };
 TierChoice choose_tier(const Reach& reach, const model::SelectHints& hints);
 

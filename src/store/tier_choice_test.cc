@@ -65,9 +65,55 @@ TEST(TierChoice, WhatSamplesAnswerOtherwiseIsAnsweredFromRaw) {
     EXPECT_EQ(choose_tier(everything(), over_time(function, kHourMs, kHourMs, 24)).tier, Tier::kRaw)
         << function;
   }
-  // An instant selector, whatever is made of its value.
-  model::SelectHints instant = over_time("max_over_time", 0, kHourMs, 24);
-  EXPECT_EQ(choose_tier(everything(), instant).tier, Tier::kRaw);
+}
+
+// An instant selector that looks back five minutes and whose last step is at noon.
+model::SelectHints at_instants(std::string_view function, int64_t step_ms, int64_t steps) {
+  const int64_t lookback_ms = 5 * kMinuteMs;
+  return {.start_ms = kNoonMs - (steps - 1) * step_ms - lookback_ms,
+          .end_ms = kNoonMs,
+          .step_ms = step_ms,
+          .lookback_ms = lookback_ms,
+          .function = function};
+}
+
+TEST(TierChoice, InstantsOnWholeMinutesAreAnsweredFromMinutes) {
+  const auto tier = [](model::SelectHints hints, int64_t off_ms = 0) {
+    hints.start_ms -= off_ms;
+    hints.end_ms -= off_ms;
+    return choose_tier(everything(), hints).tier;
+  };
+  EXPECT_EQ(tier(at_instants("", 2 * kMinuteMs, 100)), Tier::kMinute);
+  EXPECT_EQ(tier(at_instants("sum", 17 * kMinuteMs, 100)), Tier::kMinute);
+  EXPECT_EQ(tier(at_instants("", kDayMs, 7)), Tier::kMinute);  // hours would look back too far
+  EXPECT_EQ(tier(at_instants("", kMinuteMs, 100)), Tier::kRaw);
+  EXPECT_EQ(tier(at_instants("", 150'000, 100)), Tier::kRaw);
+  EXPECT_EQ(tier(at_instants("", 2 * kMinuteMs, 100), 1000), Tier::kRaw);
+  EXPECT_EQ(tier(at_instants("timestamp", 2 * kMinuteMs, 100)), Tier::kRaw);
+  EXPECT_EQ(tier(at_instants("", 0, 1)), Tier::kRaw);
+  // Less than two rows would not be looked back over.
+  model::SelectHints brief = at_instants("", 2 * kMinuteMs, 100);
+  brief.start_ms += 4 * kMinuteMs;
+  brief.lookback_ms = kMinuteMs;
+  EXPECT_EQ(tier(brief), Tier::kRaw);
+}
+
+TEST(TierChoice, InsideOfASingleWindowHoursStandForMinutes) {
+  model::SelectHints hints = over_time("max_over_time", kDayMs, 0, 1);
+  hints.start_ms -= kMinuteMs;
+  hints.end_ms -= kMinuteMs;
+  const TierChoice choice = choose_tier(everything(), hints);
+  EXPECT_EQ(choice.tier, Tier::kMinute);
+  EXPECT_EQ(choice.inside, Tier::kHour);
+  EXPECT_EQ(choice.inside_from_ms, kNoonMs - 7 * kDayMs - kHourMs);
+  for (const std::string_view function : {"rate", "delta", "last"}) {
+    hints.function = function;
+    EXPECT_EQ(choose_tier(everything(), hints).inside, std::nullopt) << function;
+  }
+  // With steps a row could reach over the edge of a window.
+  model::SelectHints steps = over_time("max_over_time", kDayMs, kMinuteMs, 10);
+  EXPECT_EQ(choose_tier(everything(), steps).tier, Tier::kMinute);
+  EXPECT_EQ(choose_tier(everything(), steps).inside, std::nullopt);
 }
 
 TEST(TierChoice, ACoarseTierThatDoesNotReachBackIsNotTaken) {

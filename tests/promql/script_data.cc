@@ -139,14 +139,16 @@ Result<std::unique_ptr<model::SeriesSet>> ScriptData::select(
 }
 
 Result<std::vector<std::string>> ScriptData::label_names(std::span<const model::Matcher> matchers,
-                                                         int64_t start_ms, int64_t end_ms) const {
-  return floats_.label_names(matchers, start_ms, end_ms);
+                                                         int64_t start_ms, int64_t end_ms,
+                                                         std::stop_token stop) const {
+  return floats_.label_names(matchers, start_ms, end_ms, std::move(stop));
 }
 
 Result<std::vector<std::string>> ScriptData::label_values(std::string_view name,
                                                           std::span<const model::Matcher> matchers,
-                                                          int64_t start_ms, int64_t end_ms) const {
-  return floats_.label_values(name, matchers, start_ms, end_ms);
+                                                          int64_t start_ms, int64_t end_ms,
+                                                          std::stop_token stop) const {
+  return floats_.label_values(name, matchers, start_ms, end_ms, std::move(stop));
 }
 
 }  // namespace gpusight::conformance

@@ -44,10 +44,12 @@ class ScriptData final : public model::Queryable {
                                                    const model::SelectHints& hints,
                                                    std::stop_token stop) const override;
   Result<std::vector<std::string>> label_names(std::span<const model::Matcher> matchers,
-                                               int64_t start_ms, int64_t end_ms) const override;
+                                               int64_t start_ms, int64_t end_ms,
+                                               std::stop_token stop) const override;
   Result<std::vector<std::string>> label_values(std::string_view name,
                                                 std::span<const model::Matcher> matchers,
-                                                int64_t start_ms, int64_t end_ms) const override;
+                                                int64_t start_ms, int64_t end_ms,
+                                                std::stop_token stop) const override;
 
  private:
   // By time; nullopt is a point of a native histogram.

@@ -66,36 +66,11 @@ std::vector<const model::DeviceSnapshot*> distinct_devices(const model::Snapshot
 void append_info(Exposition& out, const std::vector<const model::DeviceSnapshot*>& devices) {
   if (devices.empty()) return;
   out.family("gpu_info", Kind::kState, Unit::kNone, "Facts of a device; always 1. Join by uuid.");
-  const auto number = [](const std::optional<uint32_t>& value) {
-    return value ? std::to_string(*value) : std::string();
-  };
-  const auto fact = [](const model::Device& device, std::string_view name) {
-    const std::string* known = model::find_fact(device, name);
-    return known == nullptr ? std::string() : *known;
-  };
   for (const model::DeviceSnapshot* snapshot : devices) {
     const model::Device& d = *snapshot->device;
     std::string& text = out.begin_sample("gpu_info{");
     append_label(text, "uuid", d.uuid);
-    const std::pair<std::string_view, std::string> facts[] = {
-        {"gpu", number(d.index)},
-        {"name", d.name},
-        {"vendor", d.vendor},
-        {"driver", d.driver},
-        {"pci", d.pci},
-        {"kind", std::string(model::device_kind_key(d.kind))},
-        {"cuda", number(d.cuda_index)},
-        {"minor", number(d.minor)},
-        {"serial", d.serial},
-        {"vbios", d.vbios},
-        {"parent", d.parent},
-        {"profile", d.profile},
-        {"memory_kind", fact(d, "memory_kind")},
-        {"gpu_instance", number(d.gpu_instance)},
-        {"compute_instance", number(d.compute_instance)},
-    };
-    for (const auto& [name, value] : facts) {
-      if (value.empty()) continue;
+    for (const auto& [name, value] : info_facts(d)) {
       text += ',';
       append_label(text, name, value);
     }
@@ -158,6 +133,32 @@ size_t count_samples(const model::Snapshot& snapshot) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string_view, std::string>> info_facts(const model::Device& d) {
+  const auto number = [](const std::optional<uint32_t>& value) {
+    return value ? std::to_string(*value) : std::string();
+  };
+  const std::string* memory_kind = model::find_fact(d, "memory_kind");
+  std::vector<std::pair<std::string_view, std::string>> facts = {
+      {"gpu", number(d.index)},
+      {"name", d.name},
+      {"vendor", d.vendor},
+      {"driver", d.driver},
+      {"pci", d.pci},
+      {"kind", std::string(model::device_kind_key(d.kind))},
+      {"cuda", number(d.cuda_index)},
+      {"minor", number(d.minor)},
+      {"serial", d.serial},
+      {"vbios", d.vbios},
+      {"parent", d.parent},
+      {"profile", d.profile},
+      {"memory_kind", memory_kind == nullptr ? std::string() : *memory_kind},
+      {"gpu_instance", number(d.gpu_instance)},
+      {"compute_instance", number(d.compute_instance)},
+  };
+  std::erase_if(facts, [](const auto& fact) { return fact.second.empty(); });
+  return facts;
+}
 
 bool is_outdated(const model::Snapshot& snapshot, MonoTime now) {
   const Duration limit = std::max<Duration>(3 * snapshot.interval, std::chrono::seconds(10));

@@ -13,6 +13,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "export/prometheus/exposition.h"
@@ -39,6 +41,10 @@ struct RenderOptions {
   NameSets names = {};
   model::Caller caller = {};
 };
+
+// Labels of the device's gpu_info beside uuid, those that it has, in the order of the text.
+std::vector<std::pair<std::string_view, std::string>> info_facts(const model::Device& device);
+
 std::string render(const model::Snapshot& snapshot, const RenderOptions& options);
 
 }  // namespace gpusight::prometheus
