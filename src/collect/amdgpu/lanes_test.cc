@@ -254,7 +254,7 @@ TEST_F(AmdLanes, PowerComesFromWhatTheKernelHas) {
   EXPECT_EQ(reason(MetricId::kGpuPower), Reason::kNotSupported) << "no watts are no reading";
   remove(h("power1_input"));
   // The table's counter, in 2^-16 J, over two seconds.
-  std::string table = board_table({});
+  std::string table = board_table({{88, 40}});  // an Instinct: its memory has stacks
   const auto set_joules = [&](uint64_t joules) {
     for (size_t i = 0; i < 8; ++i) table[24 + i] = static_cast<char>((joules << 16) >> (8 * i));
     write(d("gpu_metrics"), table);
@@ -268,6 +268,12 @@ TEST_F(AmdLanes, PowerComesFromWhatTheKernelHas) {
   set_joules(1240);
   poll(kFast);
   EXPECT_EQ(number(MetricId::kGpuPower), 120);
+  // A board that counts in a unit of its own is not believed.
+  table[88] = '\xff';
+  table[89] = '\xff';
+  write(d("gpu_metrics"), table);
+  poll(kFast);
+  EXPECT_EQ(reason(MetricId::kGpuEnergy), Reason::kNotSupported);
 }
 
 TEST_F(AmdLanes, ThrottleReasonsAreSeries) {

@@ -72,6 +72,15 @@ std::optional<double> unless_zero(std::optional<double> number) {
   return number == 0.0 ? std::nullopt : number;
 }
 
+// The unit is documented for Instinct, which is told by the temperatures of its memory's stacks.
+// Other boards fill the same layouts and count in units of their own: a Navi 21 in mJ.
+bool knows_energy_unit(const GpuMetrics& table) {
+  constexpr uint8_t kFirstOfInstinctAlone = 4;
+  if (table.format != 1) return false;
+  return table.content >= kFirstOfInstinctAlone ||
+         !table.elements(MetricField::kTemperatureHbm).empty();
+}
+
 // The counters have 32 bits and go round.
 double increase(double now, double before) {
   constexpr double kRound = 4294967296.0;
@@ -153,9 +162,11 @@ void TableFiller::fill_power(Report& report, const GpuMetrics& table, bool is_ap
     fill_gap(report, row.metric, unless_zero(table.number(row.field)), row.label);
   }
   for (const GapRow& row : kPcie) fill_gap(report, row.metric, table.number(row.field), row.label);
-  if (const auto joules = table.number(MetricField::kEnergy)) {
+  if (const auto joules = table.number(MetricField::kEnergy); joules && knows_energy_unit(table)) {
     report.set(MetricId::kGpuEnergy, *joules);
     note_energy(*joules, report.now());
+  } else {
+    rate_.reset();
   }
 }
 
