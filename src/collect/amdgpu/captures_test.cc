@@ -148,10 +148,14 @@ TEST_F(AmdCapture, IsReadAsItsFilesSay) {
     GTEST_SKIP() << "no folder of captures (GPUSIGHT_CAPTURES); " << captures().size()
                  << " are known";
   }
+  size_t missing = 0;
   for (const Capture& capture : captures()) {
     SCOPED_TRACE(capture.name);
     const std::string folder = std::string(place) + "/amd/" + capture.name;
-    if (!std::filesystem::exists(folder)) continue;
+    if (!std::filesystem::exists(folder)) {
+      ++missing;
+      continue;
+    }
     remove("/sys");
     link("/sys/class/drm", folder);
     source_.reset();
@@ -175,6 +179,7 @@ TEST_F(AmdCapture, IsReadAsItsFilesSay) {
       }
     }
   }
+  if (missing > 0) GTEST_SKIP() << missing << " of " << captures().size() << " are not there";
 }
 
 }  // namespace
