@@ -48,7 +48,7 @@ const std::vector<Revision>& revisions() {
       {kTemperatureEdge, 4, 2, 56, 56},   {kTemperatureHotspot, 6, 2, 59, 59},
       {kTemperatureMemory, 8, 2, 54, 54}, {kTemperatureVrGfx, 10, 2, 49, 49},
       {kGfxActivity, 16, 2, 3, 0.03},     {kMemoryActivity, 18, 2, 7, 0.07},
-      {kSocketPower, 22, 2, 36, 36},      {kEnergy, 24, 8, 65536 * 5, 5},
+      {kSocketPower, 22, 2, 36, 36},      {kEnergy, 24, 8, uint64_t{65536} * 5, 5},
       {kClockGfx, 54, 2, 500, 500e6},     {kClockMemory, 58, 2, 1000, 1e9},
       {kClockDecode, 62, 2, 12, 12e6},    {kFanRpm, 72, 2, 1200, 1200},
       {kTemperatureHbm, 88, 2, 61, 61},
