@@ -10,6 +10,7 @@
 
 namespace gpusight::collect {
 
+// Path and content; a content of "-> TARGET" is a symbolic link.
 using TreeFiles = std::vector<std::pair<std::string, std::string>>;
 
 inline void write_tree(const std::string& root, const TreeFiles& files) {
@@ -17,7 +18,11 @@ inline void write_tree(const std::string& root, const TreeFiles& files) {
   for (const auto& [path, text] : files) {
     const std::filesystem::path file = root + path;
     std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
+    if (text.starts_with("-> ")) {
+      std::filesystem::create_symlink(text.substr(3), file);
+    } else {
+      std::ofstream(file, std::ios::binary) << text;
+    }
   }
 }
 
@@ -61,6 +66,11 @@ inline TreeFiles amd_common(const std::string& pci_id) {
       {d + "hwmon/hwmon6/freq1_label", "sclk\n"},
       {d + "hwmon/hwmon6/freq1_input", "848000000\n"},
       {d + "hwmon/hwmon6/power1_label", "PPT\n"},
+      {"/proc/4711/stat", "4711 (game) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0\n"},
+      {"/proc/4711/fd/5", "-> /dev/dri/renderD128"},
+      {"/proc/4711/fdinfo/5",
+       "drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-engine-gfx:\t5000 ns\n"
+       "drm-resident-vram:\t4 MiB\n"},
       {"/proc/meminfo", "MemTotal:       33554432 kB\n"},
       {"/usr/share/libdrm/amdgpu.ids", "744C,\tC8,\tAMD Radeon RX 7900 XTX\n"},
       {"/usr/share/misc/pci.ids", "1002  AMD\n\t150e  Strix [Radeon 890M]\n"},

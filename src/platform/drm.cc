@@ -110,9 +110,10 @@ bool drives_a_screen(const RootFs& root, const DrmDevice& device) {
 
 std::optional<std::string> find_hwmon(const RootFs& root, std::string_view device_folder,
                                       std::string_view driver) {
-  const std::string folder = std::string(device_folder) + "/hwmon";
+  const std::string folder = std::string(device_folder) + "/hwmon/";
   for (const std::string& chip : root.list(folder)) {
-    std::string path = folder + "/" + chip;
+    std::string path = folder;
+    path += chip;
     const auto name = root.read_trimmed(path + "/name", 64);
     if (name == driver) return path;
   }

@@ -7,6 +7,7 @@
 #include "collect/amdgpu/amd_device.h"
 #include "collect/amdgpu/idle_release.h"
 #include "collect/amdgpu/lanes.h"
+#include "collect/amdgpu/process_lane.h"
 
 namespace gpusight::collect {
 namespace amdgpu {
@@ -24,7 +25,7 @@ constexpr std::string_view kDriver = "amdgpu";
 const std::vector<MetricId>& declared() {
   static const std::vector<MetricId> kDeclared = [] {
     std::set<MetricId> all;
-    for (const auto metrics : {fast_metrics(), slow_metrics()}) {
+    for (const auto metrics : {fast_metrics(), slow_metrics(), process_metrics()}) {
       all.insert(metrics.begin(), metrics.end());
     }
     return std::vector<MetricId>(all.begin(), all.end());
@@ -48,9 +49,13 @@ class AmdgpuGeneration final : public Generation {
   void add(AmdDevice device, std::shared_ptr<DeviceWork> work) {
     const auto gpu = std::make_shared<const AmdDevice>(std::move(device));
     devices_.push_back(gpu->device);
+    gpus_.push_back(gpu);
     lanes_.push_back(make_fast_lane(root_, gpu, std::move(work)));
     lanes_.push_back(make_slow_lane(root_, gpu));
   }
+
+  // After the last GPU was added.
+  void add_processes() { lanes_.push_back(make_process_lane(root_, std::move(gpus_))); }
 
   std::span<const model::Device> devices() const override { return devices_; }
   std::span<const std::unique_ptr<Lane>> lanes() const override { return lanes_; }
@@ -58,6 +63,7 @@ class AmdgpuGeneration final : public Generation {
  private:
   RootFs root_;
   std::vector<model::Device> devices_;
+  std::vector<std::shared_ptr<const AmdDevice>> gpus_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
@@ -119,7 +125,9 @@ Opened AmdgpuSource::open() {
     }
   }
   Opened opened{.status = status(), .untouched = untouched_};
-  if (!generation->devices().empty()) opened.generation = std::move(generation);
+  if (generation->devices().empty()) return opened;
+  generation->add_processes();
+  opened.generation = std::move(generation);
   return opened;
 }
 

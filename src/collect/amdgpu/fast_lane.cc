@@ -199,7 +199,6 @@ class FastLane final : public DeviceLane {
     }
     set_memory(report);
     set_power(report);
-    report.processes_absent(Reason::kNotSupported);
     if (told(report, MetricId::kGpuUtilization).value_or(0) > 0) work_->note(report.now());
   }
 

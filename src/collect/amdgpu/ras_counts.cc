@@ -1,5 +1,7 @@
 #include "collect/amdgpu/ras_counts.h"
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace gpusight::collect::amdgpu {
@@ -38,12 +40,13 @@ BadPages parse_bad_pages(std::string_view text) {
 
 RasCounts::RasCounts(const platform::RootFs& root, const AmdDevice& gpu) {
   if (!gpu.has("ras")) return;
-  const std::string folder = gpu.path("ras");
-  for (const std::string& file : root.list(folder)) {
-    if (file == "gpu_vram_bad_pages") pages_path_ = folder + "/" + file;
+  for (const std::string& file : root.list(gpu.path("ras"))) {
+    std::string path = gpu.path("ras/");
+    path += file;
+    if (file == "gpu_vram_bad_pages") pages_path_ = path;
     if (!file.ends_with(kEnd) || blocks_.size() == kMostBlocks) continue;
     blocks_.push_back({.name = clean_text(file.substr(0, file.size() - kEnd.size()), 32),
-                       .path = folder + "/" + file});
+                       .path = std::move(path)});
   }
 }
 
