@@ -7,7 +7,9 @@
 #include <set>
 
 #include "collect/amdgpu/client_scan.h"
+#include "collect/amdgpu/kfd.h"
 #include "platform/drm_fdinfo.h"
+#include "platform/proc.h"
 
 namespace gpusight::collect::amdgpu {
 namespace {
@@ -64,7 +66,7 @@ void add(std::optional<double>& sum, std::optional<double> more) {
 class ProcessLane final : public Lane {
  public:
   ProcessLane(const RootFs& root, std::vector<std::shared_ptr<const AmdDevice>> gpus)
-      : root_(root), gpus_(std::move(gpus)), scan_(root) {
+      : root_(root), gpus_(std::move(gpus)), scan_(root), kfd_(kfd_nodes(root)) {
     for (const auto& gpu : gpus_) info_.uuids.push_back(gpu->device.uuid);
   }
 
@@ -111,8 +113,32 @@ class ProcessLane final : public Lane {
       }
       if (sum) processes.push_back(finish(pid, holder, *sum, report));
     }
+    add_kfd(gpu, processes, report);
     report.set(MetricId::kGpuProcesses, static_cast<double>(processes.size()));
     report.processes(std::move(processes));
+  }
+
+  // What computes by ROCm is known of everybody, whoever may look into whose descriptors.
+  void add_kfd(const AmdDevice& gpu, std::vector<model::Process>& processes, Report& report) const {
+    for (const auto& [pid, bytes] : kfd_memory(root_, kfd_, gpu.drm.address)) {
+      const auto known = std::ranges::find(processes, pid, &model::Process::pid);
+      if (known != processes.end()) {
+        if (known->memory_bytes.is_absent()) {
+          known->memory_bytes = report.fresh(static_cast<double>(bytes));
+        }
+        if (known->type == ProcessType::kGraphics) known->type = ProcessType::kBoth;
+        continue;
+      }
+      model::Process process{.pid = pid, .type = ProcessType::kCompute};
+      const auto stat = platform::read_proc_stat(root_, std::to_string(pid));
+      if (stat.ok()) process.start_ticks = stat->start_ticks;
+      process.memory_bytes = report.fresh(static_cast<double>(bytes));
+      for (auto* share : {&process.utilization_ratio, &process.memory_utilization_ratio,
+                          &process.encoder_utilization_ratio, &process.decoder_utilization_ratio}) {
+        *share = Value::absent(Reason::kNotSupported);
+      }
+      processes.push_back(std::move(process));
+    }
   }
 
   void add_client(const AmdDevice& gpu, const DrmClient& client,
@@ -177,6 +203,7 @@ class ProcessLane final : public Lane {
   std::vector<std::shared_ptr<const AmdDevice>> gpus_;
   LaneInfo info_{.name = "amdgpu/processes", .cadence = LaneCadence::kFast};
   ClientScan scan_;
+  std::vector<KfdNode> kfd_;
   std::map<ClientKey, std::map<std::string, Counter>> counters_;  // of the last poll
 };
 

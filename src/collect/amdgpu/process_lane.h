@@ -4,8 +4,8 @@
 // A client is counted once, however many descriptors and processes share it: it belongs to the
 // process with the lowest pid. Memory is what is resident: of a board its own, of an APU both
 // pools. Shares are of the busiest engine's time, from counters; one that goes backwards counts
-// nothing until it passed where it was. Processes of other users are seen only by who may look at
-// them.
+// nothing until it passed where it was. Clients of other users are seen only by who may
+// look at them; what computes by ROCm is seen by all, with the memory that KFD says it holds.
 #pragma once
 
 #include <memory>

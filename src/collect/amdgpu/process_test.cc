@@ -132,6 +132,42 @@ TEST_F(AmdProcesses, OneThatHoldsTheComputeNodeComputes) {
   EXPECT_EQ(processes()[0].type, ProcessType::kCompute);
 }
 
+// FAULT-078
+TEST_F(AmdProcesses, WhatComputesByRocmIsSeenWithoutLookingIntoItsDescriptors) {
+  add_board();
+  const std::string nodes = "/sys/class/kfd/kfd/topology/nodes/";
+  write(nodes + "0/gpu_id", "0\n");  // the processor
+  write(nodes + "0/properties", "cpu_cores_count 8\n");
+  // Two partitions of the board in question, and another board.
+  write(nodes + "1/gpu_id", "111\n");
+  write(nodes + "1/properties", "simd_count 304\nlocation_id 768\ndomain 0\n");
+  write(nodes + "2/gpu_id", "222\n");
+  write(nodes + "2/properties", "simd_count 304\nlocation_id 268436224\ndomain 0\n");
+  write(nodes + "3/gpu_id", "333\n");
+  write(nodes + "3/properties", "simd_count 304\nlocation_id 1024\ndomain 0\n");
+  const std::string p = "/sys/class/kfd/kfd/proc/";
+  write(p + "900/vram_111", "1000\n");
+  write(p + "900/vram_222", "24\n");
+  write(p + "900/vram_333", "5\n");
+  write(p + "901/vram_111", "0\n");
+  write(p + "902/vram_111", "rubbish\n");
+  write(p + "100/vram_111", "77\n");
+  write(p + "rubbish/vram_111", "1\n");
+  write("/proc/900/stat", "900 (python3) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 55 0 0\n");
+  add_client(100, 5, "/dev/dri/renderD128", client(1, "drm-engine-gfx:\t5 ns\n"));
+  open();
+  const auto& found = processes();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].pid, 100);
+  EXPECT_EQ(found[0].memory_bytes.number(), 77) << "which its client does not tell";
+  EXPECT_EQ(found[0].type, ProcessType::kBoth);
+  EXPECT_EQ(found[1].pid, 900);
+  EXPECT_EQ(found[1].start_ticks, 55u);
+  EXPECT_EQ(found[1].memory_bytes.number(), 1024);
+  EXPECT_EQ(found[1].type, ProcessType::kCompute);
+  EXPECT_EQ(found[1].utilization_ratio.reason(), Reason::kNotSupported);
+}
+
 TEST_F(AmdProcesses, OfASleepingGpuAreNotAskedFor) {
   add_board();
   add_client(1, 5, "/dev/dri/renderD128", client(1, ""));
