@@ -181,7 +181,7 @@ TEST_P(EverySource, SurvivesEveryFileFailingInEveryWay) {
   fixture.poll_all();
   for (const std::string& path : fixture.files_read()) {
     for (const auto& [name, damage] : damages()) {
-      SCOPED_TRACE(path + " " + name);
+      SCOPED_TRACE(testing::Message() << path << " " << name);
       fixture.damage(path, damage);
       fixture.poll_all();
     }
@@ -194,7 +194,7 @@ TEST_P(EverySource, OpensOrSaysWhyWhateverItsFilesSay) {
   Fixture fixture(GetParam());
   for (const std::string& path : fixture.files_read()) {
     for (const auto& [name, damage] : damages()) {
-      SCOPED_TRACE(path + " " + name);
+      SCOPED_TRACE(testing::Message() << path << " " << name);
       fixture.damage(path, damage);
       fixture.reopen();
       if (!fixture.opened().generation) {

@@ -1,5 +1,9 @@
 #include "collect/amdgpu/client_scan.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/text.h"
 #include "platform/proc.h"
 
@@ -34,16 +38,16 @@ const std::map<int64_t, ClientScan::Holder>& ClientScan::walk(const std::set<std
 
 void ClientScan::look(int64_t pid, const std::set<std::string>& nodes) {
   looked_at_[pid] = walks_;
-  const std::string folder = "/proc/" + std::to_string(pid);
   Holder holder;
-  for (const std::string& fd : root_.list(folder + "/fd")) {
-    const auto target = root_.link_target(folder + "/fd/" + fd);
+  for (const std::string& fd : root_.list(fmt::format("/proc/{}/fd", pid))) {
+    const auto target = root_.link_target(fmt::format("/proc/{}/fd/{}", pid, fd));
     if (!target) continue;
     if (*target == kKfd) holder.has_kfd = true;
     if (!target->starts_with(kNodes) || descriptors_ == kMostDescriptors) continue;
     const std::string node = target->substr(kNodes.size());
     if (!nodes.contains(node)) continue;
-    holder.descriptors.push_back({.node = node, .fdinfo = folder + "/fdinfo/" + fd});
+    holder.descriptors.push_back(
+        {.node = node, .fdinfo = fmt::format("/proc/{}/fdinfo/{}", pid, fd)});
     ++descriptors_;
   }
   if (holder.descriptors.empty()) return;
