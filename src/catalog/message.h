@@ -25,6 +25,8 @@ enum class MessageId : uint16_t {
   kNvmlNothingOnBus, kNvmlNoDriver, kNvmlOtherDriver, kNvmlLibraryMissing, kNvmlLibraryUnusable,
   kNvmlLibraryUntrusted, kNvmlWrongArchitecture, kNvmlStubLibrary, kNvmlVersionMismatch,
   kNvmlNoPermission, kNvmlAccessRevoked, kNvmlAllAsleep, kNvmlNoDevices, kNvmlInitFailed,
+  // why no AMD GPU is seen
+  kAmdgpuNone, kAmdgpuNoDriver, kAmdgpuOtherDriver, kAmdgpuAllAsleep,
   // the simulated machine
   kSimulatedBadge, kSimulatedOffer, kSimulatedServing, kSimulatedMissing,
   // events

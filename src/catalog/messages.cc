@@ -47,6 +47,11 @@ constexpr MessageRow kMessages[] = {
     {kNvmlNoDevices, "nvml.no_devices", {"the driver is loaded but knows no device", "驱动已加载，但没有发现设备"}},
     {kNvmlInitFailed, "nvml.init_failed", {"the driver's library does not start: {0}", "驱动库无法启动：{0}"}},
 
+    {kAmdgpuNone, "amdgpu.none", {"no GPU that the amdgpu driver holds", "没有由 amdgpu 驱动管理的 GPU"}},
+    {kAmdgpuNoDriver, "amdgpu.no_driver", {"AMD GPU at {0}, but no driver holds it: load the amdgpu module", "{0} 处有 AMD GPU，但没有驱动：请加载 amdgpu 模块"}},
+    {kAmdgpuOtherDriver, "amdgpu.other_driver", {"AMD GPU at {0} is held by the driver {1}, which tells nothing of it", "{0} 处的 AMD GPU 由驱动 {1} 占用，该驱动不提供读数"}},
+    {kAmdgpuAllAsleep, "amdgpu.all_asleep", {"all AMD GPUs sleep and are left asleep", "所有 AMD GPU 都在休眠，不予唤醒"}},
+
     {kSimulatedBadge, "simulated.badge", {"SIMULATED", "模拟"}},
     {kSimulatedOffer, "simulated.offer", {"to see it simulated: gpusight sim h100-training -- gpusight {0}", "用模拟机器查看：gpusight sim h100-training -- gpusight {0}"}},
     {kSimulatedServing, "simulated.serving", {"serving the SIMULATED machine {0}: none of its devices exist", "正在提供模拟机器 {0}：其中的设备都不存在"}},

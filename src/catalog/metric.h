@@ -30,7 +30,8 @@ enum class Unit : uint8_t {
   kCelsius,
   kHertz,
   kSeconds,
-  kBytesPerSecond
+  kBytesPerSecond,
+  kVolts,
 };
 
 enum class Kind : uint8_t {
@@ -136,8 +137,10 @@ std::optional<MetricId> companion(MetricId id, Stat stat);
 
 // "watts", "" for none: the suffix in names
 constexpr std::string_view unit_name(Unit unit) {
-  constexpr std::string_view kNames[] = {"",        "ratio", "bytes",   "watts",           "joules",
-                                         "celsius", "hertz", "seconds", "bytes_per_second"};
+  constexpr std::string_view kNames[] = {"",      "ratio",   "bytes",
+                                         "watts", "joules",  "celsius",
+                                         "hertz", "seconds", "bytes_per_second",
+                                         "volts"};
   return kNames[static_cast<size_t>(unit)];
 }
 std::string_view unit_symbol(Unit unit);  // "W", "°C", "%" is an edge's business: ratio gives ""

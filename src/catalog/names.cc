@@ -52,7 +52,7 @@ static_assert(group_rows_stand_in_order());
 }  // namespace
 
 std::string_view unit_symbol(Unit unit) {
-  constexpr std::string_view kSymbols[] = {"", "", "B", "W", "J", "°C", "Hz", "s", "B/s"};
+  constexpr std::string_view kSymbols[] = {"", "", "B", "W", "J", "°C", "Hz", "s", "B/s", "V"};
   return kSymbols[static_cast<size_t>(unit)];
 }
 

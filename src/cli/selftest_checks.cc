@@ -161,10 +161,12 @@ class Checker {
   void check_sources(bool has_nvidia) {
     for (const model::SourceStatus& source : in_.hooks.probe_sources()) {
       const bool nvml_missing = source.name == "nvml" && has_nvidia;
+      const bool nothing_there = source.message == MessageId::kAmdgpuNone;
       const Verdict verdict = source.phase == model::SourcePhase::kStuck      ? Verdict::kFail
                               : source.phase == model::SourcePhase::kDegraded ? Verdict::kWarn
                               : source.phase == model::SourcePhase::kAbsent && nvml_missing
                                   ? Verdict::kFail
+                              : nothing_there                               ? Verdict::kOk
                               : source.phase == model::SourcePhase::kAbsent ? Verdict::kWarn
                                                                             : Verdict::kOk;
       add("source." + source.name, text(MessageId::kCheckSource, source.name), verdict,

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 
+#include "collect/contract_trees.h"
 #include "collect/source.h"
 
 namespace gpusight::collect {
@@ -38,12 +39,20 @@ const std::map<std::string, Damage>& damages() {
   return kDamages;
 }
 
+// A source, and the machine that it is tried on.
+struct Case {
+  SourceRow row;
+  std::string tree;  // its name
+  std::string root;
+};
+
 // One opened source of the registry on a folder of files and, for NVML, the simulated library.
 class Fixture {
  public:
-  explicit Fixture(const SourceRow& row) {
+  explicit Fixture(const Case& tried) : tree_(tried.root) {
+    const SourceRow& row = tried.row;
     options_.clock = &clock_;
-    options_.root = platform::RootFs(GPUSIGHT_TEST_TREE);
+    options_.root = tree_;
     options_.nvml_path = GPUSIGHT_SIM_LIBRARY;
     options_.number = 1;
     options_.root.intercept_for_testing([this](std::string_view path) { return answer(path); });
@@ -91,7 +100,7 @@ class Fixture {
     std::lock_guard lock(mutex_);
     files_read_.emplace(path);
     if (!damage_ || path != damaged_) return std::nullopt;
-    const Result<std::string> content = platform::RootFs(GPUSIGHT_TEST_TREE).read(path);
+    const Result<std::string> content = tree_.read(path);
     return damage_(content.ok() ? *content : std::string());
   }
 
@@ -116,6 +125,7 @@ class Fixture {
   }
 
   SystemClock clock_;
+  platform::RootFs tree_;  // as it is, whatever is damaged
   SourceOptions options_;
   std::unique_ptr<Source> source_;
   Opened opened_;
@@ -125,7 +135,7 @@ class Fixture {
   Damage damage_;
 };
 
-class EverySource : public testing::TestWithParam<SourceRow> {
+class EverySource : public testing::TestWithParam<Case> {
  protected:
   static void SetUpTestSuite() {
     ::setenv("GPUSIGHT_SIM_SCENARIO", "a100-mig", 1);
@@ -171,7 +181,7 @@ TEST_P(EverySource, SurvivesEveryFileFailingInEveryWay) {
   fixture.poll_all();
   for (const std::string& path : fixture.files_read()) {
     for (const auto& [name, damage] : damages()) {
-      SCOPED_TRACE(path + " " + name);
+      SCOPED_TRACE(testing::Message() << path << " " << name);
       fixture.damage(path, damage);
       fixture.poll_all();
     }
@@ -184,7 +194,7 @@ TEST_P(EverySource, OpensOrSaysWhyWhateverItsFilesSay) {
   Fixture fixture(GetParam());
   for (const std::string& path : fixture.files_read()) {
     for (const auto& [name, damage] : damages()) {
-      SCOPED_TRACE(path + " " + name);
+      SCOPED_TRACE(testing::Message() << path << " " << name);
       fixture.damage(path, damage);
       fixture.reopen();
       if (!fixture.opened().generation) {
@@ -207,12 +217,31 @@ TEST_P(EverySource, SurvivesEveryCallFailingInMidRead) {
   }
 }
 
-std::string row_name(const testing::TestParamInfo<SourceRow>& info) {
-  return std::string(info.param.name);
+// Those that read kernel files of GPUs are tried on each kind of GPU.
+std::vector<Case> cases() {
+  const std::vector<std::pair<std::string, TreeFiles>> amd = {
+      {"board", amd_board_tree()}, {"apu", amd_apu_tree()}, {"instinct", amd_instinct_tree()}};
+  std::vector<Case> all;
+  for (const SourceRow& row : source_rows()) {
+    if (row.name != "amdgpu") {
+      all.push_back({row, "", GPUSIGHT_TEST_TREE});
+      continue;
+    }
+    for (const auto& [name, files] : amd) {
+      const std::string root =
+          testing::TempDir() + "contract." + name + "." + std::to_string(::getpid());
+      write_tree(root, files);
+      all.push_back({row, name, root});
+    }
+  }
+  return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EverySource,
-                         testing::ValuesIn(source_rows().begin(), source_rows().end()), row_name);
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  return std::string(info.param.row.name) + info.param.tree;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EverySource, testing::ValuesIn(cases()), case_name);
 
 }  // namespace
 }  // namespace gpusight::collect

@@ -13,9 +13,10 @@ namespace {
 constexpr std::string_view kDevices = "/sys/bus/pci/devices/";
 constexpr uint32_t kDisplayClass = 0x03;
 
+std::string folder_of(const std::string& address) { return std::string(kDevices) + address; }
+
 std::string file_of(const std::string& address, std::string_view file) {
-  std::string path(kDevices);
-  path += address;
+  std::string path = folder_of(address);
   path += '/';
   path += file;
   return path;
@@ -86,8 +87,8 @@ std::vector<PciDevice> display_devices(const RootFs& root, std::optional<uint32_
   return found;
 }
 
-RuntimeStatus runtime_status(const RootFs& root, const std::string& address) {
-  const auto text = root.read_trimmed(file_of(address, "power/runtime_status"));
+RuntimeStatus runtime_status_in(const RootFs& root, const std::string& folder) {
+  const auto text = root.read_trimmed(folder + "/power/runtime_status");
   if (text == "active") return RuntimeStatus::kActive;
   if (text == "suspended") return RuntimeStatus::kSuspended;
   if (text == "suspending") return RuntimeStatus::kSuspending;
@@ -95,21 +96,33 @@ RuntimeStatus runtime_status(const RootFs& root, const std::string& address) {
   return RuntimeStatus::kUnmanaged;  // "unsupported", "error", or no such file
 }
 
-PciPower pci_power(const RootFs& root, const std::string& address) {
-  return {.status = runtime_status(root, address),
-          .may_sleep = root.read_trimmed(file_of(address, "power/control")) == "auto",
-          .autosuspend_delay_ms = root.read_int(file_of(address, "power/autosuspend_delay_ms"))};
+PciPower pci_power_in(const RootFs& root, const std::string& folder) {
+  return {.status = runtime_status_in(root, folder),
+          .may_sleep = root.read_trimmed(folder + "/power/control") == "auto",
+          .autosuspend_delay_ms = root.read_int(folder + "/power/autosuspend_delay_ms")};
 }
 
-PciTimes pci_times(const RootFs& root, const std::string& address) {
+PciTimes pci_times_in(const RootFs& root, const std::string& folder) {
   constexpr int64_t kLongestMs = int64_t{100'000} * 86'400 * 1000;  // no machine runs so many days
   const auto time_in = [&](std::string_view file) -> std::optional<Duration> {
-    const auto milliseconds = root.read_int(file_of(address, file));
+    const auto milliseconds = root.read_int(folder + std::string(file));
     if (!milliseconds || *milliseconds < 0 || *milliseconds > kLongestMs) return std::nullopt;
     return std::chrono::milliseconds(*milliseconds);
   };
-  return {.awake = time_in("power/runtime_active_time"),
-          .asleep = time_in("power/runtime_suspended_time")};
+  return {.awake = time_in("/power/runtime_active_time"),
+          .asleep = time_in("/power/runtime_suspended_time")};
+}
+
+RuntimeStatus runtime_status(const RootFs& root, const std::string& address) {
+  return runtime_status_in(root, folder_of(address));
+}
+
+PciPower pci_power(const RootFs& root, const std::string& address) {
+  return pci_power_in(root, folder_of(address));
+}
+
+PciTimes pci_times(const RootFs& root, const std::string& address) {
+  return pci_times_in(root, folder_of(address));
 }
 
 std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t function) {
@@ -118,7 +131,7 @@ std::string pci_address(uint32_t domain, uint32_t bus, uint32_t device, uint32_t
 
 PciPlace pci_place(const RootFs& root, const std::string& address) {
   PciPlace place;
-  const std::string folder = std::string(kDevices) + address;
+  const std::string folder = folder_of(address);
   const auto node = root.read_int(folder + "/numa_node");
   if (node && *node >= 0 && *node <= UINT32_MAX) place.numa_node = static_cast<uint32_t>(*node);
   place.cpu_list = clean_text(root.read_trimmed(folder + "/local_cpulist").value_or(""));
@@ -156,6 +169,29 @@ PciDistance pci_distance(const RootFs& root, const std::string& a, const std::st
   const auto node_b = pci_place(root, b).numa_node;
   if (!node_a || !node_b) return PciDistance::kUnknown;
   return node_a == node_b ? PciDistance::kSameNode : PciDistance::kAcrossNodes;
+}
+
+std::string slot_link_folder(const RootFs& root, const std::string& folder, uint32_t vendor) {
+  std::string slot = folder;
+  std::string above = root.resolve(folder).value_or("");
+  while (true) {
+    above.resize(std::min(above.rfind('/'), above.size()));
+    // The root complex, or what is no address at all, ends the way.
+    if (place(above.substr(above.rfind('/') + 1))[3] == UINT64_MAX) return slot;
+    const auto class_code = root.read_hex(above + "/class");
+    const bool is_bridge = class_code && *class_code >> 8 == 0x0604;
+    if (!is_bridge || root.read_hex(above + "/vendor") != vendor) return slot;
+    slot = above;
+  }
+}
+
+std::optional<uint32_t> pcie_generation(std::string_view speed) {
+  constexpr double kSpeeds[] = {2.5, 5, 8, 16, 32, 64, 128};
+  const auto number = parse_double(speed.substr(0, speed.find(' ')));
+  if (!number) return std::nullopt;
+  const auto* const at = std::ranges::find(kSpeeds, *number);
+  if (at == std::end(kSpeeds)) return std::nullopt;
+  return static_cast<uint32_t>(at - std::begin(kSpeeds)) + 1;
 }
 
 std::vector<NetworkCard> network_cards(const RootFs& root) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -44,6 +45,9 @@ std::vector<PciDevice> display_devices(const RootFs& root,
 
 RuntimeStatus runtime_status(const RootFs& root, const std::string& address);
 PciPower pci_power(const RootFs& root, const std::string& address);
+// The same of a device by the folder of its files.
+RuntimeStatus runtime_status_in(const RootFs& root, const std::string& folder);
+PciPower pci_power_in(const RootFs& root, const std::string& folder);
 
 // How long the kernel has kept a device awake and asleep; absent where it does not say.
 struct PciTimes {
@@ -51,6 +55,14 @@ struct PciTimes {
   std::optional<Duration> asleep;
 };
 PciTimes pci_times(const RootFs& root, const std::string& address);
+PciTimes pci_times_in(const RootFs& root, const std::string& folder);
+
+// The folder whose link is the slot's. Boards with a switch of their own show the inside of it at
+// the GPU, always at full width; the slot is above the topmost bridge of the same vendor. Where
+// nothing is known of what is above, the device's own.
+std::string slot_link_folder(const RootFs& root, const std::string& folder, uint32_t vendor);
+// The generation that a link's speed means: 4 of "16.0 GT/s PCIe"; nullopt for "Unknown".
+std::optional<uint32_t> pcie_generation(std::string_view speed);
 
 // Asleep, on the way to sleep or on the way out of it: a touch would wake it or wait for it.
 constexpr bool is_asleep(RuntimeStatus status) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <system_error>
 
@@ -80,7 +81,7 @@ Result<std::string> RootFs::read(std::string_view path, size_t limit) const {
 std::optional<std::string> RootFs::read_trimmed(std::string_view path, size_t limit) const {
   const Result<std::string> text = read(path, limit);
   if (!text.ok()) return std::nullopt;
-  return std::string(trim(*text));
+  return std::string(trim(text->substr(0, text->find('\0'))));
 }
 
 std::optional<int64_t> RootFs::read_int(std::string_view path) const {
@@ -115,6 +116,21 @@ std::optional<std::string> RootFs::link_target(std::string_view path) const {
   const ssize_t size = ::readlink(real_path(path).c_str(), target.data(), target.size());
   if (size <= 0) return std::nullopt;
   return std::string(target.data(), static_cast<size_t>(size));
+}
+
+std::optional<std::string> RootFs::resolve(std::string_view path) const {
+  using Text = std::unique_ptr<char, void (*)(void*)>;
+  const Text found(::realpath(real_path(path).c_str(), nullptr), &std::free);
+  if (found == nullptr) return std::nullopt;
+  std::string_view resolved = found.get();
+  if (is_real()) return std::string(resolved);
+  const Text own_root(::realpath(root_.c_str(), nullptr), &std::free);
+  if (own_root == nullptr) return std::nullopt;
+  const std::string_view top = own_root.get();
+  if (!resolved.starts_with(top)) return std::nullopt;
+  resolved.remove_prefix(top.size());
+  if (!resolved.starts_with('/')) return std::nullopt;
+  return std::string(resolved);
 }
 
 std::optional<std::string> RootFs::link_name(std::string_view path) const {

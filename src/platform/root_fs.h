@@ -37,7 +37,8 @@ class RootFs {
   Result<std::string> read(std::string_view path, size_t limit = 1 << 20) const;
   // Reads into `buffer`, reusing its memory: for what is read every second.
   Status read_into(std::string_view path, std::string& buffer, size_t limit = 1 << 20) const;
-  // The file's text without surrounding white space; nullopt if it cannot be read.
+  // The file's text without surrounding white space, up to its first NUL (copies of kernel files
+  // may be padded); nullopt if it cannot be read.
   std::optional<std::string> read_trimmed(std::string_view path, size_t limit = 4096) const;
   std::optional<int64_t> read_int(std::string_view path) const;
   std::optional<uint64_t> read_hex(std::string_view path) const;
@@ -47,6 +48,9 @@ class RootFs {
   bool exists(std::string_view path) const;
   // The last part of where a symbolic link points ("nvidia" of …/driver); nullopt if it is none.
   std::optional<std::string> link_name(std::string_view path) const;
+  // The path without any link in it, below the root as all paths are; nullopt if it is not there or
+  // leads out of the root.
+  std::optional<std::string> resolve(std::string_view path) const;
   // The whole text of the link.
   std::optional<std::string> link_target(std::string_view path) const;
 

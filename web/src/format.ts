@@ -110,6 +110,8 @@ export function humanize(value: number, unit: string): Shown {
       return watts(value);
     case "joules":
       return si(value, "J");
+    case "volts":
+      return { text: value.toFixed(3), unit: "V" };
     case "celsius":
       return { text: value.toFixed(Number.isInteger(value) ? 0 : 1), unit: "°C" };
     case "hertz":
