@@ -14,11 +14,16 @@
 namespace gpusight::app {
 namespace {
 
-// The devices that are known beside a history. Without them the rest is answered all the same.
+// The devices that are known beside a history: history-x.db has inventory-x.json (app/serve.cc).
+// Without them the rest is answered all the same.
 std::vector<model::Device> known_devices(const std::string& history) {
-  const auto folder = std::filesystem::path(history).parent_path();
-  const auto known = store::read_inventory((folder / "inventory.json").string());
+  constexpr std::string_view kHistory = "history";
+  const std::filesystem::path path(history);
+  const std::string stem = path.stem().string();
   std::vector<model::Device> devices;
+  if (!stem.starts_with(kHistory)) return devices;
+  const std::string name = "inventory" + stem.substr(kHistory.size()) + ".json";
+  const auto known = store::read_inventory((path.parent_path() / name).string());
   if (!known.ok()) return devices;
   for (const store::Known& one : *known) devices.push_back(one.device);
   return devices;

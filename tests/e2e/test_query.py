@@ -87,6 +87,13 @@ class Query(Case):
                        folder=self.folder).stdout.splitlines()
 
         wait_until(lambda: len(asked()) == 1 + 8, 20, what="an answer of the daemon")
+        # Too long for an address, so that it is posted.
+        long = 'count(gpu_temperature_celsius{uuid!~"' + "x" * 20_000 + '"})'
+        posted = self.gpusight("query", long, "--csv", "--socket", daemon.socket_path)
+        self.assertTrue(posted.stdout.endswith(",8\n"), posted.stdout)
+        named = "count by (name) (gpu_temperature_celsius * on(uuid) group_left(name) gpu_info)"
+        by_name = self.gpusight("query", named, "--csv", "--socket", daemon.socket_path).stdout
+        self.assertRegex(by_name, r"time,name,value\n.*H100.*,8\n$")
         name = self.recorded()
         place = ("--state-dir", self.state, "--history-file", name)
 
@@ -98,6 +105,8 @@ class Query(Case):
         self.assertIn("all sound", self.gpusight("history", "check", *place).stdout)
         beside = self.gpusight("query", "count(gpu_temperature_celsius)", "--csv", *place)
         self.assertTrue(beside.stdout.endswith(",8\n"), beside.stdout)
+        wait_until(lambda: run("query", named, "--csv", *place, folder=self.folder).stdout.endswith(",8\n"), 20,
+                   what="the names beside the history")
         held = self.gpusight("history", "import", "-", *place, code=1)
         self.assertIn("a daemon records in", held.stderr)
         # Reading beside it has disturbed nothing.
