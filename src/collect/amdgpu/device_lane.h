@@ -1,7 +1,7 @@
 // What the lanes of a GPU have in common: whether it sleeps comes before everything, a device that
 // is gone is lost, and what nothing was said of is said to be not supported.
 //
-// Threads: as collect/source.h says. The lanes of one GPU share its DeviceWork, which is atomic.
+// Threads: as collect/source.h says. A generation is gone before the next one's lanes begin.
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,23 @@
 
 #include "collect/amdgpu/amd_device.h"
 #include "collect/amdgpu/file_reader.h"
+#include "collect/amdgpu/throttle_events.h"
 #include "collect/source.h"
 
 namespace gpusight::collect::amdgpu {
 
-// When a GPU last showed work; written by its fast lane, read by the control thread.
+// What outlives a generation of a GPU: when it last showed work, which its fast lane writes and the
+// control thread reads, and what only the fast lane in hand uses.
 class DeviceWork {
  public:
   explicit DeviceWork(MonoTime now) { note(now); }
   void note(MonoTime now) { last_.store(now.time_since_epoch().count()); }
   MonoTime last() const { return MonoTime(MonoTime::duration(last_.load())); }
+  ThrottleEvents& throttle_events() { return throttle_events_; }
 
  private:
   std::atomic<MonoTime::duration::rep> last_{0};
+  ThrottleEvents throttle_events_;
 };
 
 class DeviceLane : public Lane {

@@ -197,6 +197,7 @@ class FastLane final : public DeviceLane {
     if (!told(report, MetricId::kGpuTemperature) && hotspot) {
       report.set(MetricId::kGpuTemperature, *hotspot);
     }
+    work_->throttle_events().update(gpu().device.uuid, report);
     set_memory(report);
     set_power(report);
     if (told(report, MetricId::kGpuUtilization).value_or(0) > 0) work_->note(report.now());

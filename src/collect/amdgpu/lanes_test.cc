@@ -294,6 +294,33 @@ TEST_F(AmdLanes, ThrottleReasonsAreSeries) {
   EXPECT_EQ(number(MetricId::kGpuThrottle, "sw_thermal"), 1);
 }
 
+TEST_F(AmdLanes, AThrottleReasonBeginsAndEndsAsEvents) {
+  add_board();
+  std::string table = board_table({});
+  const auto events_at = [&](uint64_t bits) {
+    for (size_t i = 0; i < 8; ++i) table[112 + i] = static_cast<char>(bits >> (8 * i));
+    write(d("gpu_metrics"), table);
+    poll(kFast);
+    clock_.advance(std::chrono::milliseconds(1500));
+    return report_->events();
+  };
+  write(d("gpu_metrics"), table);
+  open();
+  EXPECT_TRUE(events_at(0).empty());
+  const auto begun = events_at(1);
+  ASSERT_EQ(begun.size(), 1u);
+  EXPECT_EQ(begun[0].kind, catalog::EventKind::kThrottleBegin);
+  EXPECT_EQ(begun[0].uuid, "GPU-00c0ffee00000000");
+  EXPECT_EQ(begun[0].arguments, std::vector<std::string>{"sw_power_cap"});
+  EXPECT_TRUE(events_at(1).empty()) << "it goes on";
+  open();
+  EXPECT_TRUE(events_at(1).empty()) << "opening again begins nothing";
+  const auto ended = events_at(0);
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].kind, catalog::EventKind::kThrottleEnd);
+  EXPECT_EQ(ended[0].arguments, (std::vector<std::string>{"sw_power_cap", "4.5"}));
+}
+
 TEST_F(AmdLanes, AThrottleBitThatNeverChangesOnAnIdleBoardIsNotBelieved) {
   add_board();
   write(d("gpu_busy_percent"), "0\n");
