@@ -136,15 +136,17 @@ bool is_header_safe(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
 
-Result<std::string> request_text(const HttpRequest& request) {
+Result<std::string> request_text(HttpMethod method, const HttpRequest& request) {
   const bool is_unix = !request.endpoint.unix_socket.empty();
   const bool is_v6 = request.endpoint.host.find(':') != std::string::npos;
   const std::string host =
       is_unix ? "localhost"
               : (is_v6 ? "[" + request.endpoint.host + "]" : request.endpoint.host) + ":" +
                     std::to_string(request.endpoint.port);
-  std::string text = "GET " + request.target + " HTTP/1.1\r\nHost: " + host +
+  const bool is_post = method == HttpMethod::kPost;
+  std::string text = (is_post ? "POST " : "GET ") + request.target + " HTTP/1.1\r\nHost: " + host +
                      "\r\nConnection: close\r\nUser-Agent: gpusight\r\n";
+  if (is_post) text += "Content-Length: 0\r\n";
   bool safe = is_header_safe(request.target) && is_header_safe(host) &&
               request.target.starts_with('/') && request.target.find(' ') == std::string::npos;
   for (const auto& [name, value] : request.headers) {
@@ -207,9 +209,9 @@ Result<HttpResponse> receive(int fd, size_t max_body_bytes, Deadline deadline) {
 
 class SocketHttpClient final : public HttpClient {
  public:
-  Result<HttpResponse> get(const HttpRequest& request) const override {
+  Result<HttpResponse> exchange(HttpMethod method, const HttpRequest& request) const override {
     const Deadline deadline = std::chrono::steady_clock::now() + request.deadline;
-    const std::string text = TRY(request_text(request));
+    const std::string text = TRY(request_text(method, request));
     const UniqueFd fd = TRY(connect_to(request.endpoint, deadline));
     TRY(send_all(fd.get(), text, deadline));
     return receive(fd.get(), request.max_body_bytes, deadline);

@@ -1,7 +1,9 @@
-// One HTTP GET: over a Unix socket to our own daemon, or over TCP to an address given in numbers.
+// One HTTP request: over a Unix socket to our own daemon, or over TCP to an address given in
+// numbers.
 //
-// get() blocks the calling thread, never longer than the deadline, and holds no state: one client
-// may be used from several threads at once. What the server sends is bounded and not trusted.
+// get() and post() block the calling thread, never longer than the deadline, and holds no state:
+// one client may be used from several threads at once. What the server sends is bounded and not
+// trusted.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +37,24 @@ struct HttpResponse {
   std::string body;
 };
 
+enum class HttpMethod : uint8_t {
+  kGet,
+  kPost,  // without a body: what it asks for stands in the target
+};
+
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
   // kNotFound: no such socket. kPermissionDenied: not allowed to connect. kUnavailable: refused, or
   // no answer within the deadline. kExhausted: the body is longer than asked for. kCorrupt: not
   // HTTP, or cut off.
-  virtual Result<HttpResponse> get(const HttpRequest& request) const = 0;
+  Result<HttpResponse> get(const HttpRequest& request) const {
+    return exchange(HttpMethod::kGet, request);
+  }
+  Result<HttpResponse> post(const HttpRequest& request) const {
+    return exchange(HttpMethod::kPost, request);
+  }
+  virtual Result<HttpResponse> exchange(HttpMethod method, const HttpRequest& request) const = 0;
 };
 
 std::unique_ptr<HttpClient> make_http_client();

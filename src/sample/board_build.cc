@@ -22,6 +22,7 @@ constexpr Duration kFastPeriod = std::chrono::seconds(1);
 std::optional<Reason> reason_of(DeviceState state) {
   if (state == DeviceState::kLost) return Reason::kLost;
   if (state == DeviceState::kAsleep) return Reason::kAsleep;
+  if (state == DeviceState::kReleased) return Reason::kDisabled;
   return std::nullopt;
 }
 
@@ -75,6 +76,7 @@ Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& sam
   const auto source = sources_.find(entry.source);
   const bool declared = source != sources_.end() && source->second.declares.contains(row.id);
   if (!declared) return Reason::kNotSupported;
+  if (options_.disabled.has(row.id)) return Reason::kDisabled;
   if (const auto whole = reason_of(state)) return *whole;
   if (entry.readings.blocks.empty()) {
     return state == DeviceState::kBusy ? Reason::kBusy : Reason::kWarmingUp;
@@ -95,6 +97,7 @@ void Board::put_xids(model::Samples& samples, const DeviceEntry& entry, const No
   const auto total = std::ranges::find(samples, MetricId::kGpuXidErrors, &model::Sample::metric);
   if (total == samples.end() || total->value.is_absent()) return;
   const auto put = [&](MetricId metric, double number, std::string label) {
+    if (options_.disabled.has(metric)) return;
     samples.push_back({metric, std::move(label), Value::fresh(number, now.mono, {}, 0)});
   };
   put(MetricId::kGpuXidLast, static_cast<double>(entry.last_xid), "");
@@ -122,9 +125,11 @@ void Board::complete(model::Samples& samples, const DeviceEntry& entry, DeviceSt
     std::erase_if(samples, [&](const model::Sample& s) { return s.metric == metric; });
     samples.push_back({metric, "", Value::fresh(number, now.mono, {}, 0)});
   };
-  own(MetricId::kGpuUp, state == DeviceState::kLost ? 0 : 1);
+  // Of one that was let go of nobody knows: it may be in the middle of a reset.
+  if (state != DeviceState::kReleased) own(MetricId::kGpuUp, state == DeviceState::kLost ? 0 : 1);
   own(MetricId::kGpuAsleep, state == DeviceState::kAsleep ? 1 : 0);
   for (const auto& [metric, count] : entry.event_counts) {
+    if (options_.disabled.has(metric)) continue;
     const bool told = std::ranges::any_of(
         samples, [&](const model::Sample& s) { return s.metric == metric && s.value.is_absent(); });
     if (!told && entry.device->kind == model::DeviceKind::kGpu) {
@@ -167,6 +172,7 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
   if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
     device.sessions = entry.sessions;
   }
+  if (!whole) device.holders = entry.holders;
   return device;
 }
 
@@ -194,6 +200,9 @@ model::Samples Board::build_self(const Now& now, const SelfReadings& self) const
     for (const auto& [lane, took] : source.lane_took) {
       put(MetricId::kSelfLaneSeconds, seconds(took), lane);
     }
+    if (!source.declares.contains(MetricId::kGpuUp)) continue;  // it has no devices
+    put(MetricId::kSelfReleased, source.status.phase == model::SourcePhase::kReleased ? 1 : 0,
+        source.name);
   }
   std::ranges::stable_sort(samples, sample_before);
   return samples;
