@@ -54,6 +54,10 @@ void write_row(const Call& call, char* row, std::size_t stride, const RunningPro
   detail.usedGpuMemory = memory_of(call, process);
   detail.gpuInstanceId = process.spec->gpu_instance.value_or(kNoInstance);
   detail.computeInstanceId = process.spec->compute_instance.value_or(kNoInstance);
+  // All that a device holds which computes confidentially is protected.
+  if (call.scenario().confidential_computing && detail.usedGpuMemory != ~0ULL) {
+    detail.usedGpuCcProtectedMemory = detail.usedGpuMemory;
+  }
   std::memcpy(row, &detail, stride);
 }
 

@@ -270,6 +270,10 @@ nvmlReturn_t Library::init() {
     }
   }
   if (sessions_.load() == 0) {
+    const std::string folder = environment("GPUSIGHT_SIM_DEVICE_FILES");
+    if (!folder.empty() && !device_files_.open(folder, current->scenario->gpus.size())) {
+      return NVML_ERROR_NO_PERMISSION;
+    }
     session_begin_ = t;
     generation_.fetch_add(1);
   }
@@ -281,6 +285,7 @@ nvmlReturn_t Library::shutdown() {
   const std::lock_guard session(session_mutex_);
   if (sessions_.load() == 0) return NVML_ERROR_UNINITIALIZED;
   if (sessions_.fetch_sub(1) == 1) {
+    device_files_.close();
     changed_.notify_all();
     dump_counts();
   }
@@ -293,6 +298,8 @@ std::string Library::scenario_name() {
 }
 
 void Library::restart() {
+  const std::lock_guard session(session_mutex_);
+  device_files_.close();
   const std::lock_guard lock(mutex_);
   sessions_ = 0;
   scenario_ = nullptr;

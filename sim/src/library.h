@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device_files.h"
 #include "machine.h"
 #include "nvml_abi.h"
 #include "nvml_fields.h"
@@ -119,6 +120,7 @@ class Library {
   void rebuild(std::vector<LiveFault> control_faults);
 
   std::mutex session_mutex_;  // one init or shutdown at a time; taken before mutex_
+  DeviceFiles device_files_;  // guarded by it
   std::mutex mutex_;          // guards what follows up to the atomics
   std::condition_variable changed_;
   std::shared_ptr<const Scenario> scenario_;

@@ -17,9 +17,15 @@ std::string host_name() {
 
 Origin origin_of(const config::Config& config) {
   using enum config::OptionId;
+  catalog::MetricSet disabled;
+  for (const std::string& word : config.get<kDisabledMetrics>()) {
+    // The configuration was refused where a word names nothing.
+    if (const auto named = catalog::named_metrics(word)) disabled.add(*named);
+  }
   return {.root = config.get<kRoot>(),
           .nvml_path = config.get<kNvml>(),
-          .interval = config.get<kInterval>()};
+          .interval = config.get<kInterval>(),
+          .disabled = disabled};
 }
 
 Machine::Machine(const Origin& origin, store::Inventory* inventory)
@@ -39,12 +45,14 @@ sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
                                    .hub = &hub_,
                                    .events = &events_,
                                    .head = &head_};
+  options.disabled = origin.disabled;
   model::SourceNumber number = 0;
   for (const collect::SourceRow& row : collect::source_rows()) {
     options.sources.push_back(row.create({.clock = &clock_,
                                           .root = platform::RootFs(origin.root),
                                           .nvml_path = origin.nvml_path,
                                           .interval = origin.interval,
+                                          .disabled = origin.disabled,
                                           .pace = origin.pace,
                                           .number = ++number}));
   }

@@ -26,6 +26,7 @@ struct Origin {
   std::string nvml_path;  // empty: the usual places
   Duration interval = std::chrono::seconds(1);
   collect::Pace pace = collect::Pace::kSpread;
+  catalog::MetricSet disabled = {};
 };
 
 Origin origin_of(const config::Config& config);
@@ -39,6 +40,7 @@ class Machine {
   void record(store::History& history);
   void start() { sampler_.start(); }
   model::SnapshotPtr read_once(Duration settle) { return sampler_.read_once(settle, kPatience); }
+  WallTime release(Duration how_long) { return sampler_.release(how_long); }
   bool stop(Duration patience) { return sampler_.stop(patience); }
 
   const Clock& clock() const { return clock_; }

@@ -172,17 +172,19 @@ class Daemon {
     using Socket = serve::Server::Options::Socket;
     const prometheus::NameSets names =
         TRY(prometheus::parse_name_sets(config_.get<OptionId::kMetricsNames>()));
-    return serve::Server::Options{.listen = listen,
-                                  .socket_path = socket.empty() ? host_.paths.socket : socket,
-                                  .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
-                                  .hub = &machine_->hub(),
-                                  .head = &machine_->head(),
-                                  .events = &machine_->events(),
-                                  .clock = &machine_->clock(),
-                                  .version = std::string(kVersion),
-                                  .lang = lang_,
-                                  .metrics_names = names,
-                                  .history = history_ ? &history_->queryable() : nullptr};
+    return serve::Server::Options{
+        .listen = listen,
+        .socket_path = socket.empty() ? host_.paths.socket : socket,
+        .socket = socket.empty() ? Socket::kIfPossible : Socket::kNeeded,
+        .hub = &machine_->hub(),
+        .head = &machine_->head(),
+        .events = &machine_->events(),
+        .clock = &machine_->clock(),
+        .version = std::string(kVersion),
+        .lang = lang_,
+        .metrics_names = names,
+        .history = history_ ? &history_->queryable() : nullptr,
+        .release = [this](Duration how_long) { return machine_->release(how_long); }};
   }
 
   void announce() {

@@ -1,6 +1,18 @@
 #include "base/clock.h"
 
+#include <ctime>
+
 namespace gpusight {
+
+std::string utc_text(WallTime t) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(t.time_since_epoch()).count();
+  const std::time_t unix_time = whole;
+  std::tm utc{};
+  ::gmtime_r(&unix_time, &utc);
+  char text[64];
+  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return {text, size};
+}
 
 MonoTime SystemClock::mono() const { return std::chrono::steady_clock::now(); }
 WallTime SystemClock::wall() const { return std::chrono::system_clock::now(); }

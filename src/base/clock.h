@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <stop_token>
+#include <string>
 
 #include "base/annotations.h"
 
@@ -21,6 +22,8 @@ inline Duration from_seconds(double s) {
 inline int64_t unix_milliseconds(WallTime t) {
   return std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
 }
+// "2026-11-30T03:12:00Z"
+std::string utc_text(WallTime t);
 inline double unix_seconds(WallTime t) { return seconds(t.time_since_epoch()); }
 
 class Clock {

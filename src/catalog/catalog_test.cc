@@ -3,6 +3,7 @@
 #include "catalog/event_kind.h"
 #include "catalog/message.h"
 #include "catalog/metric.h"
+#include "catalog/metric_set.h"
 
 namespace gpusight::catalog {
 namespace {
@@ -29,6 +30,37 @@ TEST(Catalogue, NumbersAreRoundedOnceToTheResolution) {
   EXPECT_EQ(value_of(clock, 1980), 1.98e9);
   EXPECT_EQ(quantize(power, 1e300), std::nullopt);
   EXPECT_EQ(quantize(power, -std::numeric_limits<double>::infinity()), std::nullopt);
+}
+
+TEST(MetricSets, AreNamedByNamePatternAndGroup) {
+  const auto power = named_metrics("gpu_power_watts");
+  ASSERT_TRUE(power.has_value());
+  EXPECT_TRUE(power->has(MetricId::kGpuPower));
+  EXPECT_TRUE(power->has(*companion(MetricId::kGpuPower, Stat::kMax)));
+  EXPECT_FALSE(power->has(MetricId::kGpuPowerAverage));
+
+  const auto links = named_metrics("gpu_nvlink_*");
+  ASSERT_TRUE(links.has_value());
+  EXPECT_TRUE(links->has(MetricId::kGpuNvlinkState));
+  EXPECT_FALSE(links->has(MetricId::kGpuPcieReplays));
+  EXPECT_TRUE(named_metrics("*_mean_*")->has(MetricId::kGpuPcieReceiveMean));
+
+  const auto activity = named_metrics("activity");
+  ASSERT_TRUE(activity.has_value());
+  EXPECT_TRUE(activity->has(MetricId::kGpuSmActivity));
+  EXPECT_FALSE(activity->has(MetricId::kGpuUtilization));
+}
+
+TEST(MetricSets, WhatNamesNothingIsToldFromWhatMayNotBeNamed) {
+  for (const char* nothing : {"", "gpu_power", "gpu_power_watts ", "GPU_*", "gpu_*_parsecs", "?"}) {
+    EXPECT_EQ(named_metrics(nothing), std::nullopt) << nothing;
+  }
+  const auto all = named_metrics("*");
+  ASSERT_TRUE(all.has_value());
+  EXPECT_FALSE(all->has(MetricId::kGpuUp));
+  EXPECT_FALSE(all->has(MetricId::kSelfCpu));
+  EXPECT_TRUE(all->has(MetricId::kHostUptime));
+  EXPECT_TRUE(named_metrics("gpu_up")->empty());
 }
 
 TEST(Messages, ArgumentsAreFilledInAndMissingOnesStayVisible) {

@@ -33,6 +33,8 @@ enum class EventKind : uint8_t {
   kPowerSource,
   kNvswitchError,
   kEventsLeftOut,
+  kDeviceReleased,
+  kDeviceTaken,
   kCount,
 };
 

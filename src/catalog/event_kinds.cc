@@ -32,6 +32,8 @@ constexpr EventKindRow kKinds[] = {
     {kPowerSource, 20, "power_source", kInfo, MessageId::kEventPowerSource, {}, {"Power source", "电源变更"}},
     {kNvswitchError, 21, "nvswitch_error", kError, MessageId::kEventNvswitchError, {}, {"NVSwitch error", "NVSwitch 错误"}},
     {kEventsLeftOut, 22, "events_left_out", kWarning, MessageId::kEventEventsLeftOut, {}, {"Events left out", "事件省略"}},
+    {kDeviceReleased, 23, "device_released", kInfo, MessageId::kEventDeviceReleased, {}, {"Device let go of", "设备已释放"}},
+    {kDeviceTaken, 24, "device_taken", kInfo, MessageId::kEventDeviceTaken, {}, {"Device taken back", "设备已重新接管"}},
 };
 // clang-format on
 

@@ -20,7 +20,7 @@ enum class MessageId : uint16_t {
   kReasonUnknown,
   // the state of a source of readings
   kSourceStarting, kSourceRunning, kSourceSimulated, kSourceStuck, kSourceDegraded,
-  kSourceReleasedForSleep, kSourceKernelFiles,
+  kSourceReleasedForSleep, kSourceKernelFiles, kSourceReleased, kSourceUnbound,
   // why no NVIDIA GPU is seen
   kNvmlNothingOnBus, kNvmlNoDriver, kNvmlOtherDriver, kNvmlLibraryMissing, kNvmlLibraryUnusable,
   kNvmlLibraryUntrusted, kNvmlWrongArchitecture, kNvmlStubLibrary, kNvmlVersionMismatch,
@@ -35,12 +35,13 @@ enum class MessageId : uint16_t {
   kEventProcessStart, kEventProcessExit, kEventDaemonStart, kEventDaemonStop,
   kEventMemoryError, kEventMemoryRetirement, kEventRecoveryAction, kEventPerformanceState,
   kEventClockChange, kEventPowerSource, kEventNvswitchError, kEventEventsLeftOut,
+  kEventDeviceReleased, kEventDeviceTaken,
   // command line and environment
   kUsageUnknownCommand, kUsageUnknownOption, kUsageMissingValue, kUsageBadValue, kUsageUnknownMetric,
   kUsageUnexpectedArgument, kUsageMissingArgument,
   kUsageNotTaken, kUsageExclusive, kUsageSeeHelp, kWantBool, kWantDuration, kWantDurationWithin,
   kWantInteger, kWantIntegerWithin, kWantChoice, kWantAddress, kWantText, kWantTable,
-  kWantCleanText,
+  kWantCleanText, kWantMetric, kWantMetricNotNeeded,
   // help
   kHelpAbout, kHelpUsage, kHelpCommands, kHelpOptions, kHelpCommonOptions, kHelpExamples,
   kHelpDefault, kHelpOneOf, kHelpFromTo, kHelpSources, kHelpMore, kHelpHelp, kHelpVersion,
@@ -51,7 +52,7 @@ enum class MessageId : uint16_t {
   // one-shot views of the command line
   kViewSimulated, kViewAbsentLine, kViewAbsentMore, kViewStaleLine, kViewSourceLine, kViewSince,
   kViewHostPid, kViewOneGpu, kViewGpus, kViewUpDays, kViewUpHours, kViewLoad, kViewUp, kViewDriver,
-  kViewOwners, kViewClock, kViewFan, kViewMemory, kViewSwap,
+  kViewOwners, kViewHolders, kViewHoldersUnseen, kViewClock, kViewFan, kViewMemory, kViewSwap,
   kThrottlePowerCap, kThrottleHwSlowdown, kThrottleSwThermal, kThrottleHwThermal,
   kThrottlePowerBrake,
   kMetricsColumnName, kMetricsColumnKind, kMetricsColumnMeaning,
@@ -64,6 +65,9 @@ enum class MessageId : uint16_t {
   kHistoryImported, kHistoryLeftOut, kHistoryImportLine, kHistoryImportStays,
   kQueryEmpty, kQueryUnanswered, kQueryColumnTime, kQueryColumnValue,
   kWantTime, kWantSelector, kWantOrder,
+  // gpusight release
+  kReleaseDone, kReleaseNothing, kReleaseHeld, kReleaseRefused, kReleaseOver, kReleaseNoDaemon,
+  kWantNow,
   kSimUnknownScenario, kSimUnreadable, kSimCannotRun, kCannotWrite,
   // gpusight selftest: names of checks, what they found, what to do
   kSelftestOk, kSelftestWarn, kSelftestFail, kSelftestSummary, kSelftestAllWell,
@@ -79,7 +83,7 @@ enum class MessageId : uint16_t {
   kDoStateDir, kDoPort, kDoPage, kDoSimulator, kDoHostPid, kDoClock,
   // titles and words of views
   kWordGpu, kWordName, kWordMemory, kWordPower, kWordTemperature, kWordUtilization, kWordProcesses,
-  kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordNotAvailable,
+  kWordState, kWordHost, kWordUser, kWordLostSince, kWordAsleep, kWordBusy, kWordReleased, kWordNotAvailable,
   kCount,
 };
 // clang-format on

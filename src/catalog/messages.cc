@@ -20,7 +20,7 @@ constexpr MessageRow kMessages[] = {
     {kReasonDriverError, "reason.driver_error", {"the driver reported an error", "驱动报告错误"}},
     {kReasonImplausible, "reason.implausible", {"the driver gave a number that cannot be", "驱动给出了不可能的数值"}},
     {kReasonWarmingUp, "reason.warming_up", {"needs two readings, the first is taken", "需要两次读数，已取第一次"}},
-    {kReasonDisabled, "reason.disabled", {"switched off in the configuration", "已在配置中关闭"}},
+    {kReasonDisabled, "reason.disabled", {"switched off by the configuration or by gpusight release", "已被配置或 gpusight release 关闭"}},
     {kReasonHidden, "reason.hidden", {"not shown to this caller", "对当前访问者隐藏"}},
     {kReasonUnknown, "reason.unknown", {"not known why", "原因未知"}},
 
@@ -31,6 +31,8 @@ constexpr MessageRow kMessages[] = {
     {kSourceDegraded, "source.degraded", {"{0} of {1} devices answer; trying again in {2} s", "{1} 个设备中 {0} 个有应答；{2} 秒后重试"}},
     {kSourceReleasedForSleep, "source.released_for_sleep", {"let go of the idle devices so that they can sleep", "已释放空闲设备，使其可以休眠"}},
     {kSourceKernelFiles, "source.kernel_files", {"reading the kernel's files", "正在读取内核文件"}},
+    {kSourceReleased, "source.released", {"every device is let go of until {0}; `gpusight release --end` takes them back", "所有设备已释放，直到 {0}；`gpusight release --end` 可重新接管"}},
+    {kSourceUnbound, "source.unbound", {"a device is being taken from its driver: all are let go of, the others are read again soon", "有设备正与其驱动解除绑定：已释放所有设备，其余设备稍后恢复读取"}},
 
     {kNvmlNothingOnBus, "nvml.nothing_on_bus", {"no NVIDIA device on the PCI bus", "PCI 总线上没有 NVIDIA 设备"}},
     {kNvmlNoDriver, "nvml.no_driver", {"NVIDIA device at {0}, but no driver is loaded for it: install the NVIDIA driver or load its module", "{0} 处有 NVIDIA 设备，但未加载驱动：请安装 NVIDIA 驱动或加载其内核模块"}},
@@ -80,6 +82,9 @@ constexpr MessageRow kMessages[] = {
     {kEventNvswitchError, "event.nvswitch_error", {"NVSwitch {0}: SXid {1}: {2}", "NVSwitch {0}：SXid {1}：{2}"}},
     {kEventEventsLeftOut, "event.events_left_out", {"{0} more were left out: {1}", "另有 {0} 条未列出：{1}"}},
 
+    {kEventDeviceReleased, "event.device_released", {"device let go of: not read for now", "设备已释放：暂不读取"}},
+    {kEventDeviceTaken, "event.device_taken", {"device taken back after {0} s", "设备在 {0} 秒后重新接管"}},
+
     {kUsageUnknownCommand, "usage.unknown_command", {"there is no command {0}", "没有命令 {0}"}},
     {kUsageUnknownOption, "usage.unknown_option", {"there is no option {0}", "没有选项 {0}"}},
     {kUsageMissingValue, "usage.missing_value", {"the option {0} needs a value", "选项 {0} 需要一个值"}},
@@ -100,6 +105,8 @@ constexpr MessageRow kMessages[] = {
     {kWantText, "want.text", {"a text is wanted", "应为文本"}},
     {kWantTable, "want.table", {"a table is wanted, written [{0}]", "应为表，写作 [{0}]"}},
     {kWantCleanText, "want.clean_text", {"text in UTF-8 without control characters is wanted", "应为不含控制字符的 UTF-8 文本"}},
+    {kWantMetric, "want.metric", {"{0} is no metric, no pattern such as gpu_nvlink_* that fits one, and no group ({1})", "{0} 不是指标，不是匹配任何指标的模式（如 gpu_nvlink_*），也不是分组（{1}）"}},
+    {kWantMetricNotNeeded, "want.metric_not_needed", {"{0} cannot be switched off: gpusight needs it", "{0} 不能关闭：gpusight 需要它"}},
     {kHelpAbout, "help.about", {"flight recorder for GPUs", "GPU 的飞行记录仪"}},
     {kHelpUsage, "help.usage", {"Usage", "用法"}},
     {kHelpCommands, "help.commands", {"Commands", "命令"}},
@@ -148,6 +155,8 @@ constexpr MessageRow kMessages[] = {
     {kViewUp, "view.up", {"up", "已运行"}},
     {kViewDriver, "view.driver", {"driver", "驱动"}},
     {kViewOwners, "view.owners", {"Owners", "占用者"}},
+    {kViewHolders, "view.holders", {"GPU {0} is kept awake by {1}", "GPU {0} 被 {1} 保持唤醒"}},
+    {kViewHoldersUnseen, "view.holders_unseen", {"GPU {0}: processes of other users may keep it awake, gpusight has no permission to look", "GPU {0}：可能有其他用户的进程使其保持唤醒，gpusight 没有权限查看"}},
     {kViewClock, "view.clock", {"Clock", "时钟"}},
     {kViewFan, "view.fan", {"Fan", "风扇"}},
     {kViewMemory, "view.memory", {"memory", "内存"}},
@@ -192,6 +201,13 @@ constexpr MessageRow kMessages[] = {
     {kWantTime, "want.time", {"a time is wanted, such as 2026-11-30T03:12:00Z, '2026-11-30 03:12', 03:12, 1764472320, now or -1h", "应为时间，如 2026-11-30T03:12:00Z、'2026-11-30 03:12'、03:12、1764472320、now 或 -1h"}},
     {kWantSelector, "want.selector", {"a selector is wanted, such as gpu_power_watts or {uuid=\"…\"}: {0}", "应为选择器，如 gpu_power_watts 或 {uuid=\"…\"}：{0}"}},
     {kWantOrder, "want.order", {"a time before --end is wanted", "应为早于 --end 的时间"}},
+    {kReleaseDone, "release.done", {"every GPU is let go of until {0}; `gpusight release --end` takes them back sooner", "所有 GPU 已释放，直到 {0}；`gpusight release --end` 可重新接管"}},
+    {kReleaseNothing, "release.nothing", {"no GPU is held; none is opened until {0}", "没有占用任何 GPU；在 {0} 之前不会打开"}},
+    {kReleaseHeld, "release.held", {"the GPUs are still held: {0}. They are let go of as soon as the driver answers", "GPU 仍被占用：{0}。驱动一应答即释放"}},
+    {kReleaseRefused, "release.refused", {"the daemon at {0} refuses: only root and the daemon's own user may release devices", "{0} 的守护进程拒绝：只有 root 与守护进程自身的用户可以释放设备"}},
+    {kReleaseOver, "release.over", {"the GPUs are read again", "GPU 已恢复读取"}},
+    {kReleaseNoDaemon, "release.no_daemon", {"no daemon answers at {0}: gpusight holds nothing that it could release", "{0} 没有守护进程应答：gpusight 没有占用可释放的设备"}},
+    {kWantNow, "want.now", {"for release it stands alone, or with the word now", "用于 release 时应单独使用，或写作 now"}},
     {kSimUnknownScenario, "sim.unknown_scenario", {"there is no scenario {0}; `gpusight sim --list` lists them", "没有场景 {0}；用 `gpusight sim --list` 查看"}},
     {kSimUnreadable, "sim.unreadable", {"cannot read the scenario file {0}: {1}", "无法读取场景文件 {0}：{1}"}},
     {kSimCannotRun, "sim.cannot_run", {"cannot run {0}: {1}", "无法运行 {0}：{1}"}},
@@ -267,6 +283,7 @@ constexpr MessageRow kMessages[] = {
     {kWordLostSince, "word.lost_since", {"LOST since {0}", "自 {0} 起丢失"}},
     {kWordAsleep, "word.asleep", {"asleep", "休眠"}},
     {kWordBusy, "word.busy", {"busy", "忙"}},
+    {kWordReleased, "word.released", {"released", "已释放"}},
     {kWordNotAvailable, "word.not_available", {"n/a", "无"}},
 };
 // clang-format on

@@ -205,6 +205,7 @@ enum class MetricId : uint16_t {
   kSelfImplausible,
   kSelfDropped,
   kSelfGenerations,
+  kSelfReleased,
   kCount,
 };
 

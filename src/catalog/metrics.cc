@@ -3273,6 +3273,21 @@ constexpr MetricRow kMetrics[] = {
         .brief = {"Driver openings", "驱动打开次数"},
         .help = {"Times a vendor library was opened.", "厂商库被打开的次数。"},
     },
+    {
+        .id = MetricId::kSelfReleased,
+        .wire = 381,
+        .name = "gpusight_released",
+        .kind = Kind::kState,
+        .scope = Scope::kSelf,
+        .label = "source",
+        .min = 0,
+        .max = 1,
+        .group = Group::kSelf,
+        .brief = {"Devices let go of", "设备已释放"},
+        .help = {"1 while the devices of a source are let go of on purpose, for a reset or an "
+                 "upgrade of the driver.",
+                 "为重置或升级驱动而主动释放某来源的设备时为 1。"},
+    },
 };
 
 constexpr uint16_t kRetiredWires[] = {0};  // numbers of metrics that once were: never used again

@@ -14,6 +14,7 @@
 #include "cli/history.h"
 #include "cli/metrics.h"
 #include "cli/query.h"
+#include "cli/release.h"
 #include "cli/selftest.h"
 #include "cli/sim.h"
 #include "cli/status.h"
@@ -118,6 +119,7 @@ int run_command(const Config& config, const Machine& machine, const Hooks& hooks
     case CommandId::kQuery: return run_query(config, machine, hooks, client, io);
     case CommandId::kHistory: return run_history(config, machine, io);
     case CommandId::kMetrics: return run_metrics(config, machine, io);
+    case CommandId::kRelease: return run_release(config, machine, client, io);
     case CommandId::kSelftest:
       return run_selftest(
           {config, machine, hooks, client, platform::RootFs(config.get<OptionId::kRoot>())}, io);

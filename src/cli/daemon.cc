@@ -9,17 +9,25 @@ namespace {
 // Servers bound the length of a request's head, our own at 16 KiB.
 constexpr size_t kLongestTarget = 4096;
 
+using platform::HttpMethod;
+using platform::HttpRequest;
+
 // A question that is too long for the address goes as a form.
-platform::HttpRequest request_for(const std::string& target) {
+HttpRequest request_for(HttpMethod method, const std::string& target) {
   const size_t mark = target.find('?');
-  if (target.size() <= kLongestTarget || mark == std::string::npos) return {.target = target};
-  return {.target = target.substr(0, mark), .form = target.substr(mark + 1)};
+  if (target.size() <= kLongestTarget || mark == std::string::npos) {
+    return {.method = method, .target = target};
+  }
+  return {.method = HttpMethod::kPost,
+          .target = target.substr(0, mark),
+          .form = target.substr(mark + 1)};
 }
 
-// One question, with a socket that nobody listens at told as kNotFound.
-Result<platform::HttpResponse> ask(const platform::HttpClient& client, const std::string& socket,
-                                   const std::string& target, Duration deadline) {
-  platform::HttpRequest request = request_for(target);
+// One request, with a socket that nobody listens at told as kNotFound.
+Result<platform::HttpResponse> ask(const platform::HttpClient& client, HttpMethod method,
+                                   const std::string& socket, const std::string& target,
+                                   Duration deadline) {
+  HttpRequest request = request_for(method, target);
   request.endpoint.unix_socket = socket;
   request.headers = {{"Accept", "application/json"}};
   request.deadline = deadline;
@@ -41,7 +49,7 @@ Result<platform::HttpResponse> ask(const platform::HttpClient& client, const std
 Result<model::Snapshot> fetch_from_daemon(const platform::HttpClient& client,
                                           const std::string& socket, Duration deadline) {
   const platform::HttpResponse response =
-      TRY(ask(client, socket, "/api/gpusight/v1/snapshot", deadline));
+      TRY(ask(client, HttpMethod::kGet, socket, "/api/gpusight/v1/snapshot", deadline));
   if (response.status != 200) {
     return Status(Code::kUnavailable, "it answers " + std::to_string(response.status) + " " +
                                           clean_text(response.body.substr(0, 200), 200));
@@ -49,17 +57,33 @@ Result<model::Snapshot> fetch_from_daemon(const platform::HttpClient& client,
   return model::parse_snapshot_json(response.body);
 }
 
-Result<DaemonAnswer> ask_daemon(const platform::HttpClient& client,
-                                std::span<const std::string> sockets, const std::string& target,
-                                Duration deadline) {
+namespace {
+
+Result<DaemonAnswer> first_answer(const platform::HttpClient& client, HttpMethod method,
+                                  std::span<const std::string> sockets, const std::string& target,
+                                  Duration deadline) {
   for (const std::string& socket : sockets) {
-    Result<platform::HttpResponse> response = ask(client, socket, target, deadline);
+    Result<platform::HttpResponse> response = ask(client, method, socket, target, deadline);
     if (response.ok()) return DaemonAnswer{socket, std::move(response).value()};
     if (response.status().code() != Code::kNotFound) {
       return Status(response.status().code(), socket + ": " + response.status().message());
     }
   }
   return Status(Code::kNotFound, "no daemon");
+}
+
+}  // namespace
+
+Result<DaemonAnswer> ask_daemon(const platform::HttpClient& client,
+                                std::span<const std::string> sockets, const std::string& target,
+                                Duration deadline) {
+  return first_answer(client, HttpMethod::kGet, sockets, target, deadline);
+}
+
+Result<DaemonAnswer> tell_daemon(const platform::HttpClient& client,
+                                 std::span<const std::string> sockets, const std::string& target,
+                                 Duration deadline) {
+  return first_answer(client, HttpMethod::kPost, sockets, target, deadline);
 }
 
 }  // namespace gpusight::cli

@@ -24,5 +24,9 @@ struct DaemonAnswer {
 Result<DaemonAnswer> ask_daemon(const platform::HttpClient& client,
                                 std::span<const std::string> sockets, const std::string& target,
                                 Duration deadline = std::chrono::seconds(3));
+// The same with POST.
+Result<DaemonAnswer> tell_daemon(const platform::HttpClient& client,
+                                 std::span<const std::string> sockets, const std::string& target,
+                                 Duration deadline = std::chrono::seconds(3));
 
 }  // namespace gpusight::cli

@@ -122,7 +122,8 @@ class StatusTable {
   std::vector<Cell> row(const DeviceSnapshot& d, const Layout& layout, Notes* notes) {
     const bool is_mig = d.device->kind == model::DeviceKind::kMig;
     std::vector<Cell> cells = {{is_mig ? "" : device_label(snapshot_, d)}, {name_text(d)}};
-    if (d.state == DeviceState::kAsleep || d.state == DeviceState::kLost) {
+    if (d.state == DeviceState::kAsleep || d.state == DeviceState::kLost ||
+        d.state == DeviceState::kReleased) {
       const bool lost = d.state == DeviceState::kLost;
       cells[1].style = lost ? Style::kBad : Style::kDim;
       cells.push_back({since_text(d), cells[1].style});
@@ -167,8 +168,9 @@ class StatusTable {
       return known ? say(MessageId::kWordLostSince, options_.lang, when)
                    : say(MessageId::kReasonLost, options_.lang);
     }
-    const std::string asleep = word(MessageId::kWordAsleep);
-    return known ? say(MessageId::kViewSince, options_.lang, asleep, when) : asleep;
+    const bool is_released = d.state == DeviceState::kReleased;
+    const std::string what = word(is_released ? MessageId::kWordReleased : MessageId::kWordAsleep);
+    return known ? say(MessageId::kViewSince, options_.lang, what, when) : what;
   }
 
   std::string state_word(const DeviceSnapshot& d) const {
@@ -326,6 +328,27 @@ std::string source_lines(const model::Snapshot& snapshot, const ViewOptions& opt
   return out;
 }
 
+// Who has a GPU open that nobody works on. A device that could not sleep has no such list.
+std::string holder_lines(const model::Snapshot& snapshot, const ViewOptions& options) {
+  std::string out;
+  for (const DeviceSnapshot& d : snapshot.devices) {
+    const bool is_unused = d.processes_known && d.processes.empty() && d.hidden_users.empty();
+    if (d.state != DeviceState::kActive || !is_unused || !d.holders) continue;
+    std::string names;
+    for (const model::Holder& holder : d.holders->processes) {
+      names += (names.empty() ? "" : ", ") + holder.owner.command;
+      names += " (" + std::to_string(holder.pid) + ")";
+    }
+    if (names.empty() && !d.holders->is_partial) continue;
+    const std::string label = device_label(snapshot, d);
+    const std::string text = names.empty()
+                                 ? say(MessageId::kViewHoldersUnseen, options.lang, label)
+                                 : say(MessageId::kViewHolders, options.lang, label, names);
+    out += wrapped(text, options.width, Style::kDim, options.colour);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string status_text(const model::Snapshot& snapshot, const ViewOptions& options) {
@@ -353,6 +376,8 @@ std::string status_text(const model::Snapshot& snapshot, const ViewOptions& opti
   for (const std::string& line : lines) {
     out += wrapped(line, options.width, Style::kDim, options.colour);
   }
+  const std::string holders = holder_lines(snapshot, options);
+  if (!holders.empty()) out += "\n" + holders;
   const std::string host = host_text(snapshot, options.lang);
   if (!host.empty()) {
     out += "\n" + wrapped(say(MessageId::kWordHost, options.lang) + "  " + host, options.width,

@@ -107,6 +107,34 @@ TEST(StatusTable, AValueAnOldOneAndAnAbsentOneAreToldApart) {
       << text;
 }
 
+// FAULT-080
+TEST(StatusTable, WhoKeepsAnUnusedGpuAwakeIsNamed) {
+  model::Snapshot snapshot = test::one_gpu();
+  model::DeviceSnapshot& gpu = snapshot.devices[0];
+  gpu.processes.clear();
+  gpu.hidden_users.clear();
+  gpu.processes_known = true;
+  gpu.holders =
+      model::Holders{.processes = {{.pid = 700, .owner = {.command = "Xorg"}},
+                                   {.pid = 800, .owner = {.command = "kwin\xE2\x80\xAE"}}}};
+  const std::string text = status_text(snapshot, view(100));
+  EXPECT_NE(text.find("GPU 0 is kept awake by Xorg (700), kwin"), std::string::npos) << text;
+  gpu.holders = model::Holders{.is_partial = true};
+  EXPECT_NE(status_text(snapshot, view(120)).find("no permission to look"), std::string::npos);
+  gpu.holders = model::Holders{};
+  EXPECT_EQ(status_text(snapshot, view(100)).find("awake"), std::string::npos);
+  gpu.holders.reset();  // it could not sleep anyway
+  EXPECT_EQ(status_text(snapshot, view(100)).find("awake"), std::string::npos);
+}
+
+// FAULT-101
+TEST(StatusTable, AGpuThatWasLetGoOfSaysSinceWhen) {
+  model::Snapshot snapshot = test::one_gpu();
+  snapshot.devices[0].state = model::DeviceState::kReleased;
+  EXPECT_NE(status_text(snapshot, view(100)).find("released"), std::string::npos);
+  EXPECT_NE(status_text(snapshot, view(100, Lang::kChinese)).find("已释放"), std::string::npos);
+}
+
 TEST(StatusTable, ColoursOnlyAddEscapesToTheSameText) {
   for (const Case& c : kCases) {
     ViewOptions options = view(c.width, c.lang);

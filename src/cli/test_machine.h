@@ -23,6 +23,7 @@ class FakeDaemon final : public platform::HttpClient {
   using Answer = std::function<Result<platform::HttpResponse>(const platform::HttpRequest&)>;
   std::map<std::string, Answer> sockets;
   mutable std::vector<std::string> asked;
+  mutable std::vector<std::string> posted;  // targets
 
   void serve(const std::string& socket, model::Snapshot snapshot) {
     sockets[socket] = [snapshot = std::move(snapshot)](
@@ -37,6 +38,7 @@ class FakeDaemon final : public platform::HttpClient {
   }
 
   Result<platform::HttpResponse> ask(const platform::HttpRequest& request) const override {
+    if (request.method == platform::HttpMethod::kPost) posted.push_back(request.target);
     asked.push_back(request.endpoint.unix_socket);
     const auto at = sockets.find(request.endpoint.unix_socket);
     if (at != sockets.end()) return at->second(request);

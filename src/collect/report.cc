@@ -68,6 +68,8 @@ void Report::processes(std::vector<model::Process> processes) {
   subjects_[current_].processes = std::move(processes);
 }
 
+void Report::holders(model::Holders holders) { subjects_[current_].holders = std::move(holders); }
+
 void Report::sessions(std::vector<model::Session> sessions) {
   subjects_[current_].sessions = std::move(sessions);
 }

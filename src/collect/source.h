@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "catalog/metric.h"
+#include "catalog/metric_set.h"
 #include "model/device.h"
 #include "model/event.h"
 #include "model/process.h"
@@ -49,6 +50,7 @@ class Report {
     std::optional<std::vector<model::Process>> processes;
     std::optional<model::Reason> processes_absent;
     std::optional<std::vector<model::Session>> sessions;
+    std::optional<model::Holders> holders;
   };
 
   Report(const Clock& clock, model::SourceNumber source) : clock_(clock), source_(source) {}
@@ -74,6 +76,7 @@ class Report {
   void processes(std::vector<model::Process> processes);
   void processes_absent(model::Reason reason);
   void sessions(std::vector<model::Session> sessions);
+  void holders(model::Holders holders);
 
   // How this lane's devices hang together with others, as far as it knows by now. It stands until
   // the lane says otherwise or its generation ends.
@@ -152,7 +155,12 @@ struct Opened {
   std::vector<std::pair<model::Device, model::DeviceState>> untouched;
 };
 
-enum class Wish : uint8_t { kStay, kOpen, kClose };
+enum class Wish : uint8_t {
+  kStay,
+  kOpen,
+  kClose,  // idle devices could sleep
+  kLetGo,  // a device is being taken from its driver, which waits for us
+};
 
 // What the sampler knows that a source needs to decide about sleep.
 struct Activity {
@@ -168,8 +176,11 @@ class Source {
   virtual std::span<const catalog::MetricId> declares() const = 0;
   // May take seconds. Never fails as a call: what is wrong is in the status.
   virtual Opened open() = 0;
-  // Once a second, from kernel files that wake nothing. kOpen: devices woke up, a library appeared;
-  // kClose: idle devices could sleep if we let go. `untouched` of the last open may change here.
+  // Whether it keeps devices from being reset or unbound while it is open: `gpusight release`
+  // closes it then.
+  virtual bool holds_devices() const { return true; }
+  // Once a second, from kernel files that wake nothing. kOpen: devices woke up, a library appeared.
+  // `untouched` of the last open may change here.
   virtual Wish watch(const Activity& activity) = 0;
   // The state of untouched devices as of the last watch() or open().
   virtual std::vector<std::pair<model::Device, model::DeviceState>> untouched() const { return {}; }
@@ -187,6 +198,7 @@ struct SourceOptions {
   platform::RootFs root;  // "/" or a fixture tree
   std::string nvml_path;  // a library named by hand; empty: the usual places
   Duration interval = std::chrono::seconds(1);
+  catalog::MetricSet disabled = {};  // not to be read; what a source sets of them is dropped
   Pace pace = Pace::kSpread;
   model::SourceNumber number = 0;  // given by the registry
 };

@@ -20,6 +20,7 @@ enum class CommandId : uint8_t {
   kQuery,
   kHistory,
   kMetrics,
+  kRelease,
   kSelftest,
   kSim,
   kCompletions,

@@ -158,7 +158,7 @@ class Parser {
     std::optional<GivenOption>& slot = line_.options[static_cast<size_t>(row.id)];
     if (slot && row.type == OptionType::kAddresses) {
       append<std::vector<Address>>(slot->value, value);
-    } else if (slot && row.type == OptionType::kWords) {
+    } else if (slot && (row.type == OptionType::kWords || row.type == OptionType::kMetrics)) {
       append<std::vector<std::string>>(slot->value, value);
     } else {
       slot = GivenOption{std::move(value), written};

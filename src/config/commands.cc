@@ -42,6 +42,11 @@ constexpr Example kMetricsExamples[] = {
     {"gpusight metrics", {"every metric, its unit and meaning", "所有指标及其单位与含义"}},
     {"gpusight metrics --json", {"the same for a program", "同样内容，供程序使用"}},
 };
+constexpr Example kReleaseExamples[] = {
+    {"gpusight release && nvidia-smi --gpu-reset -i 0", {"lets a GPU be reset", "以便重置 GPU"}},
+    {"gpusight release --for 1h", {"for an upgrade of the driver", "用于升级驱动"}},
+    {"gpusight release --end", {"takes them back", "重新接管"}},
+};
 constexpr Example kSimExamples[] = {
     {"gpusight sim --list", {"the scenarios there are", "列出可用场景"}},
     {"gpusight sim h100-training -- gpusight status",
@@ -128,6 +133,21 @@ constexpr CommandRow kCommands[] = {
              "what it means. No device is touched.",
              "列出 gpusight 的所有指标：名称、单位、类型、读取频率与含义。不接触任何设备。"},
         .examples = kMetricsExamples,
+    },
+    {
+        .id = CommandId::kRelease,
+        .name = "release",
+        .synopsis = "",
+        .brief = {"lets go of every GPU for a while", "暂时释放所有 GPU"},
+        .help =
+            {"Tells the daemon to close the driver and every device file, so that a GPU can be "
+             "reset, unbound or its driver upgraded, and returns when that is done. After --for "
+             "the daemon takes them back by itself. For root and the daemon's own user. Exit "
+             "code 1 if the devices are still held.",
+             "让守护进程关闭驱动与所有设备文件，以便重置 GPU、解除绑定或升级驱动；完成后返回。"
+             "--for 指定的时间过后守护进程会自行重新接管。仅限 root 与守护进程自身的用户。"
+             "若设备仍被占用则退出码为 1。"},
+        .examples = kReleaseExamples,
     },
     {
         .id = CommandId::kSelftest,

@@ -268,6 +268,19 @@ TEST(OptionTable, EveryDefaultAndImpliedValueParsesAndIsWrittenBack) {
   }
 }
 
+// FAULT-088
+TEST(Values, MetricsAreNamedByNamePatternAndGroupAndNothingElse) {
+  const OptionRow& row = option(OptionId::kDisabledMetrics);
+  const Parsed good = parse_value(row, "gpu_power_watts, gpu_nvlink_*,activity", Lang::kEnglish);
+  ASSERT_TRUE(std::holds_alternative<OptionValue>(good));
+  EXPECT_EQ(value_text(row, std::get<OptionValue>(good)), "gpu_power_watts,gpu_nvlink_*,activity");
+  for (const char* bad : {"gpu_powr_watts", "gpu_power_watts,,", "fans,nonsense*", "gpu_up"}) {
+    EXPECT_TRUE(std::holds_alternative<Unwanted>(parse_value(row, bad, Lang::kChinese))) << bad;
+  }
+  const Parsed unknown = parse_value(row, "fan", Lang::kEnglish);
+  EXPECT_NE(std::get<Unwanted>(unknown).why.find("fans"), std::string::npos);
+}
+
 TEST(Values, DurationsAreWrittenInTheLargestUnitThatDividesThem) {
   using namespace std::chrono_literals;
   EXPECT_EQ(duration_text(1500ms), "1500ms");

@@ -34,6 +34,7 @@ enum class OptionId : uint8_t {
   kInterval,
   kListen,
   kMetricsNames,
+  kDisabledMetrics,
   kSimulate,
   kNoHistory,
   kHistoryCommit,
@@ -45,6 +46,7 @@ enum class OptionId : uint8_t {
   kMatch,
   kStart,
   kEnd,
+  kFor,
   kAt,
   kRange,
   kStep,
@@ -69,6 +71,7 @@ enum class OptionType : uint8_t {
   kInteger,    // int64_t
   kAddresses,  // std::vector<Address>
   kWords,      // std::vector<std::string>, by commas; of `choices` where there are any
+  kMetrics,    // std::vector<std::string>, by commas; each as catalog::named_metrics() takes it
 };
 
 // Where to listen or connect: a host name or an IP address without brackets, and a port.
@@ -211,7 +214,7 @@ inline constexpr OptionRow kOptions[] = {
         .key = "socket",
         .type = OptionType::kPath,
         .value_name = "PATH",
-        .commands = kReaders | set_of(CommandId::kQuery),
+        .commands = kReaders | set_of(CommandId::kQuery) | set_of(CommandId::kRelease),
         .help = {"The daemon's local socket: where serve listens and the other commands ask.",
                  "守护进程的本地套接字：serve 在此监听，其他命令向其查询。"},
         .initial_help = {"/run/gpusight/gpusight.sock as root or service, else "
@@ -265,6 +268,20 @@ inline constexpr OptionRow kOptions[] = {
                  "or several by commas.",
                  "抓取请求未指定（/metrics?names=…）时 /metrics 使用的指标名称：gpusight 自身、"
                  "dcgm-exporter（DCGM 4.6 之前或之后）、nvidia_gpu_exporter，可用逗号给出多个。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kDisabledMetrics,
+        .flag = "disable-metrics",
+        .environment = "GPUSIGHT_DISABLE_METRICS",
+        .key = "metrics.disabled",
+        .type = OptionType::kMetrics,
+        .value_name = "NAMES",
+        .commands = kReaders,
+        .help = {"Metrics that are not collected, by commas: names, patterns such as gpu_nvlink_*, "
+                 "or groups such as activity. Driver calls that serve only them are not made.",
+                 "不采集的指标（逗号分隔）：名称、模式（如 gpu_nvlink_*）或分组（如 activity）。"
+                 "仅为它们服务的驱动调用也不再进行。"},
         .since = "0.1.0",
     },
     {
@@ -418,8 +435,25 @@ inline constexpr OptionRow kOptions[] = {
         .type = OptionType::kText,
         .value_name = "TIME",
         .initial = "now",
-        .commands = kHistorians,
-        .help = {"The last moment, written as for --start.", "结束时刻，写法同 --start。"},
+        .implied = "now",
+        .commands = kHistorians | set_of(CommandId::kRelease),
+        .help =
+            {"The last moment, written as for --start. Of release, alone: the devices are taken "
+             "back now.",
+             "结束时刻，写法同 --start。用于 release 时单独使用：立即重新接管设备。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kFor,
+        .flag = "for",
+        .type = OptionType::kDuration,
+        .value_name = "DURATION",
+        .initial = "10m",
+        .min = 1'000,
+        .max = 86'400'000,
+        .commands = set_of(CommandId::kRelease),
+        .help = {"How long the devices are let go of, at most a day.",
+                 "释放设备的时长，最长一天。"},
         .since = "0.1.0",
     },
     {
@@ -610,6 +644,10 @@ struct ValueOf<OptionType::kAddresses> {
 };
 template <>
 struct ValueOf<OptionType::kWords> {
+  using Type = std::vector<std::string>;
+};
+template <>
+struct ValueOf<OptionType::kMetrics> {
   using Type = std::vector<std::string>;
 };
 

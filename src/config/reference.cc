@@ -28,6 +28,7 @@ std::string_view type_text(OptionType type) {
     case OptionType::kInteger: return "whole number";
     case OptionType::kAddresses: return "addresses";
     case OptionType::kWords: return "list of words";
+    case OptionType::kMetrics: return "list of metrics";
   }
   return "";
 }

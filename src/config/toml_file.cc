@@ -88,7 +88,8 @@ class Reader {
       why = say(MessageId::kWantInteger, "");
       return std::nullopt;
     }
-    const bool is_list = row.type == OptionType::kAddresses || row.type == OptionType::kWords;
+    const bool is_list = row.type == OptionType::kAddresses || row.type == OptionType::kWords ||
+                         row.type == OptionType::kMetrics;
     if (const toml::array* array = node.as_array(); array != nullptr && is_list) {
       std::string joined;
       for (const toml::node& item : *array) {

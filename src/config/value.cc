@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "catalog/message.h"
+#include "catalog/metric_set.h"
 
 namespace gpusight::config {
 namespace {
@@ -111,6 +112,27 @@ Parsed parse_words(const OptionRow& row, std::string_view text, Lang lang) {
   return OptionValue(std::move(words));
 }
 
+std::string group_keys() {
+  std::string keys;
+  for (const catalog::Group group : catalog::groups()) {
+    if (group == catalog::Group::kSelf) continue;
+    keys.append(keys.empty() ? "" : ", ").append(catalog::group_key(group));
+  }
+  return keys;
+}
+
+Parsed parse_metrics(const OptionRow& row, std::string_view text, Lang lang) {
+  Parsed words = parse_words(row, text, lang);
+  const auto* value = std::get_if<OptionValue>(&words);
+  if (value == nullptr) return words;
+  for (const std::string& word : std::get<std::vector<std::string>>(*value)) {
+    const auto named = catalog::named_metrics(word);
+    if (!named) return Unwanted{say(MessageId::kWantMetric, lang, word, group_keys())};
+    if (named->empty()) return Unwanted{say(MessageId::kWantMetricNotNeeded, lang, word)};
+  }
+  return words;
+}
+
 }  // namespace
 
 Parsed parse_value(const OptionRow& row, std::string_view text, Lang lang) {
@@ -131,6 +153,7 @@ Parsed parse_value(const OptionRow& row, std::string_view text, Lang lang) {
     case OptionType::kInteger: return parse_integer(row, text, lang);
     case OptionType::kAddresses: return parse_addresses(text, lang);
     case OptionType::kWords: return parse_words(row, text, lang);
+    case OptionType::kMetrics: return parse_metrics(row, text, lang);
   }
   return Unwanted{say(MessageId::kWantText, lang)};
 }
@@ -166,6 +189,7 @@ std::string value_text(const OptionRow& row, const OptionValue& value) {
       }
       return text;
     case OptionType::kWords:
+    case OptionType::kMetrics:
       for (const std::string& w : std::get<std::vector<std::string>>(value)) {
         text += (text.empty() ? "" : ",") + w;
       }
@@ -188,7 +212,8 @@ OptionValue initial_value(const OptionRow& row) {
     case OptionType::kDuration: return Duration::zero();
     case OptionType::kInteger: return int64_t{0};
     case OptionType::kAddresses: return std::vector<Address>();
-    case OptionType::kWords: return std::vector<std::string>();
+    case OptionType::kWords:
+    case OptionType::kMetrics: return std::vector<std::string>();
   }
   return std::string();
 }

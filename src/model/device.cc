@@ -9,7 +9,7 @@ namespace gpusight::model {
 namespace {
 
 constexpr std::string_view kKinds[] = {"gpu", "mig"};
-constexpr std::string_view kStates[] = {"active", "asleep", "busy", "lost"};
+constexpr std::string_view kStates[] = {"active", "asleep", "busy", "lost", "released"};
 
 template <typename E, size_t N>
 std::optional<E> find_key(const std::string_view (&keys)[N], std::string_view key) {

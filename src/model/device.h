@@ -12,16 +12,17 @@ namespace gpusight::model {
 
 enum class DeviceKind : uint8_t { kGpu, kMig };
 
-// kAsleep, kLost and kBusy concern the whole device; its values carry the same reason.
+// All but kActive concern the whole device; its values carry the same reason.
 enum class DeviceState : uint8_t {
   kActive,
-  kAsleep,  // the kernel suspended it; nobody touches it
-  kBusy,    // a call into its driver has not come back in time
-  kLost,    // it was there and does not answer any more
+  kAsleep,    // the kernel suspended it; nobody touches it
+  kBusy,      // a call into its driver has not come back in time
+  kLost,      // it was there and does not answer any more
+  kReleased,  // let go of on purpose: by `gpusight release`, or because it is being unbound
 };
 
 std::string_view device_kind_key(DeviceKind kind);     // "gpu", "mig"
-std::string_view device_state_key(DeviceState state);  // "active", "asleep", "busy", "lost"
+std::string_view device_state_key(DeviceState state);  // "active", "asleep", …
 std::optional<DeviceKind> find_device_kind(std::string_view key);
 std::optional<DeviceState> find_device_state(std::string_view key);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/value.h"
 
@@ -41,21 +42,51 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
+// What the driver's accounting mode has counted of a process since it started; each may be unknown.
+struct Accounting {
+  std::optional<double> utilization_ratio;  // share of the time in which a kernel ran
+  std::optional<double> memory_utilization_ratio;
+  std::optional<double> most_memory_bytes;
+  std::optional<double> seconds;  // that it has held a context
+
+  bool operator==(const Accounting&) const = default;
+};
+
 struct Process {
   int64_t pid = 0;
   uint64_t start_ticks = 0;  // /proc/PID/stat field 22; 0 if not known: the second half of identity
   ProcessType type = ProcessType::kCompute;
   Value memory_bytes;  // device memory it holds; absent where the driver does not tell
+  // How much of that is protected: there only while the device computes confidentially.
+  std::optional<double> protected_memory_bytes;
   // Its shares of the time of the device's multiprocessors, memory interface and video engines;
   // absent where the driver does not tell.
   Value utilization_ratio;
   Value memory_utilization_ratio;
   Value encoder_utilization_ratio;
   Value decoder_utilization_ratio;
+  std::optional<Accounting> accounting;  // only where that mode is on
   std::optional<uint32_t> gpu_instance;  // on a MIG device
   std::optional<uint32_t> compute_instance;
   std::string driver_name;  // what the driver calls it: used when /proc cannot say
   Owner owner;
+};
+
+// A process that has a device file of a GPU open, whether or not the driver lists it: it keeps the
+// GPU awake.
+struct Holder {
+  int64_t pid = 0;
+  Owner owner;
+
+  bool operator==(const Holder&) const = default;
+};
+
+// Those that could be seen, gpusight itself left out.
+struct Holders {
+  std::vector<Holder> processes;  // by pid
+  bool is_partial = false;  // some processes could not be looked at: no permission, or too many
+
+  bool operator==(const Holders&) const = default;
 };
 
 }  // namespace gpusight::model

@@ -4,8 +4,8 @@
 
 namespace gpusight::model {
 namespace {
-constexpr std::string_view kPhases[] = {"starting", "running", "degraded",
-                                        "absent",   "asleep",  "stuck"};
+constexpr std::string_view kPhases[] = {"starting", "running", "degraded", "absent",
+                                        "asleep",   "stuck",   "released"};
 }  // namespace
 
 const Value* find_sample(std::span<const Sample> samples, catalog::MetricId metric,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,16 +50,18 @@ struct DeviceSnapshot {
   // What `processes` leaves out, per user: only in a Snapshot that a daemon sent to a caller who
   // may not see every process. Empty in what sampling publishes.
   std::vector<UserTotal> hidden_users;
-  std::vector<Session> sessions;  // of video, in the driver's order
+  std::vector<Session> sessions;   // of video, in the driver's order
+  std::optional<Holders> holders;  // absent: nobody has looked
 };
 
 enum class SourcePhase : uint8_t {
   kStarting,
   kRunning,
   kDegraded,
-  kAbsent,  // nothing for it on this machine
-  kAsleep,  // its devices sleep
-  kStuck,   // a call has not come back and opening again waits for it
+  kAbsent,    // nothing for it on this machine
+  kAsleep,    // its devices sleep
+  kStuck,     // a call has not come back and opening again waits for it
+  kReleased,  // let go of on purpose
 };
 std::string_view source_phase_key(SourcePhase phase);
 std::optional<SourcePhase> find_source_phase(std::string_view key);

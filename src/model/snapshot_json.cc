@@ -44,11 +44,26 @@ const std::string& process_name(const Process& process) {
   return is_ours ? process.owner.command : process.driver_name;
 }
 
+void append_accounting(JsonWriter& w, const std::optional<Accounting>& accounting) {
+  w.key("accounting");
+  if (!accounting) {
+    w.null();
+    return;
+  }
+  w.begin_object();
+  append_number_or_null(w.key("utilization_ratio"), accounting->utilization_ratio);
+  append_number_or_null(w.key("memory_utilization_ratio"), accounting->memory_utilization_ratio);
+  append_number_or_null(w.key("most_memory_bytes"), accounting->most_memory_bytes);
+  append_number_or_null(w.key("seconds"), accounting->seconds);
+  w.end_object();
+}
+
 void append_process(JsonWriter& w, const Process& process) {
   w.begin_object().key("pid").integer(process.pid);
   w.key("start_ticks").integer(static_cast<int64_t>(process.start_ticks));
   w.key("type").string(process_type_key(process.type)).key("memory_bytes");
   append_number_or_null(w, process.memory_bytes.number());
+  append_number_or_null(w.key("protected_memory_bytes"), process.protected_memory_bytes);
   const std::pair<std::string_view, const Value*> shares[] = {
       {"utilization_ratio", &process.utilization_ratio},
       {"memory_utilization_ratio", &process.memory_utilization_ratio},
@@ -56,6 +71,7 @@ void append_process(JsonWriter& w, const Process& process) {
       {"decoder_utilization_ratio", &process.decoder_utilization_ratio},
   };
   for (const auto& [key, share] : shares) append_number_or_null(w.key(key), share->number());
+  append_accounting(w, process.accounting);
   w.key("gpu_instance");
   append_integer_or_null(w, process.gpu_instance);
   w.key("compute_instance");
@@ -101,6 +117,29 @@ void append_sessions(JsonWriter& w, const DeviceSnapshot& device, const Caller& 
   w.end_array();
 }
 
+// "holders": null if nobody has looked; those whom the caller may not see are counted.
+void append_holders(JsonWriter& w, const DeviceSnapshot& device, const Caller& caller) {
+  w.key("holders");
+  if (!device.holders) {
+    w.null();
+    return;
+  }
+  int64_t hidden = 0;
+  w.begin_object().key("processes").begin_array();
+  for (const Holder& holder : device.holders->processes) {
+    if (!caller.may_see(holder.owner)) {
+      ++hidden;
+      continue;
+    }
+    w.begin_object().key("pid").integer(holder.pid).key("name").string(holder.owner.command);
+    w.key("user").string(holder.owner.user).key("uid");
+    append_integer_or_null(w, holder.owner.uid);
+    w.end_object();
+  }
+  w.end_array().key("hidden").integer(hidden);
+  w.key("partial").boolean(device.holders->is_partial).end_object();
+}
+
 std::vector<Remark> remarks(std::span<const Sample> samples, catalog::Scope scope, MonoTime now) {
   std::vector<Remark> found;
   for_each_row(samples, scope, [&](const auto& row, std::span<const Sample> of_row) {
@@ -143,6 +182,7 @@ void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller&
     w.string(reason_key(device.processes_reason));
   }
   append_sessions(w, device, caller);
+  append_holders(w, device, caller);
 }
 
 void append_text(JsonWriter& w, const catalog::Text& text) {

@@ -156,6 +156,14 @@ Samples read_samples(const Fields& subject, catalog::Scope scope) {
   return samples;
 }
 
+Accounting read_accounting(const Fields& from) {
+  constexpr double kMostSeconds = 1e10;
+  return {.utilization_ratio = from.number("utilization_ratio", 0, 1),
+          .memory_utilization_ratio = from.number("memory_utilization_ratio", 0, 1),
+          .most_memory_bytes = from.number("most_memory_bytes", 0, kMostBytes),
+          .seconds = from.number("seconds", 0, kMostSeconds)};
+}
+
 Process read_process(const Fields& from) {
   Process process;
   process.pid = static_cast<int64_t>(from.whole("pid").value_or(0));
@@ -164,6 +172,7 @@ Process read_process(const Fields& from) {
   const auto memory = from.whole("memory_bytes", kMostBytes);
   process.memory_bytes = memory ? Value::fresh(static_cast<double>(*memory), {}, {}, 0)
                                 : Value::absent(Reason::kUnknown);
+  process.protected_memory_bytes = from.number("protected_memory_bytes", 0, kMostBytes);
   const auto share = [&](const char* key) {
     const auto number = from.number(key, 0, 1);
     return number ? Value::fresh(*number, {}, {}, 0) : Value::absent(Reason::kUnknown);
@@ -172,6 +181,7 @@ Process read_process(const Fields& from) {
   process.memory_utilization_ratio = share("memory_utilization_ratio");
   process.encoder_utilization_ratio = share("encoder_utilization_ratio");
   process.decoder_utilization_ratio = share("decoder_utilization_ratio");
+  if (from.has("accounting")) process.accounting = read_accounting(from.object("accounting"));
   process.gpu_instance = from.small("gpu_instance");
   process.compute_instance = from.small("compute_instance");
   process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
@@ -180,6 +190,21 @@ Process read_process(const Fields& from) {
   const bool is_known = process.owner.state == OwnerState::kKnown;
   (is_known ? process.owner.command : process.driver_name) = from.text("name");
   return process;
+}
+
+Holders read_holders(const Fields& from) {
+  Holders holders{.is_partial = from.flag("partial")};
+  from.each("processes", [&](const Fields& p) {
+    Holder holder{.pid = static_cast<int64_t>(p.whole("pid").value_or(0))};
+    holder.owner = {.state = OwnerState::kKnown,
+                    .command = p.text("name"),
+                    .uid = p.small("uid"),
+                    .user = p.text("user")};
+    holders.processes.push_back(std::move(holder));
+  });
+  // What the daemon hides is as good as not looked at.
+  holders.is_partial |= from.whole("hidden").value_or(0) > 0;
+  return holders;
 }
 
 Session read_session(const Fields& from) {
@@ -260,6 +285,7 @@ DeviceSnapshot read_device(const Fields& from) {
   from.each("processes", [&](const Fields& p) { device.processes.push_back(read_process(p)); });
   device.processes_reason = find_reason(from.text("processes_reason")).value_or(Reason::kUnknown);
   device.hidden_users = read_hidden_users(from, device);
+  if (from.has("holders")) device.holders = read_holders(from.object("holders"));
   from.each("sessions", [&](const Fields& s) { device.sessions.push_back(read_session(s)); });
   return device;
 }

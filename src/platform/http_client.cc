@@ -143,8 +143,8 @@ Result<std::string> request_text(const HttpRequest& request) {
       is_unix ? "localhost"
               : (is_v6 ? "[" + request.endpoint.host + "]" : request.endpoint.host) + ":" +
                     std::to_string(request.endpoint.port);
-  const char* const method = request.form.empty() ? "GET " : "POST ";
-  std::string text = method + request.target + " HTTP/1.1\r\nHost: " + host +
+  const bool is_post = request.method == HttpMethod::kPost;
+  std::string text = (is_post ? "POST " : "GET ") + request.target + " HTTP/1.1\r\nHost: " + host +
                      "\r\nConnection: close\r\nUser-Agent: gpusight\r\n";
   bool safe = is_header_safe(request.target) && is_header_safe(host) &&
               request.target.starts_with('/') && request.target.find(' ') == std::string::npos;
@@ -153,11 +153,10 @@ Result<std::string> request_text(const HttpRequest& request) {
     text.append(name).append(": ").append(value).append("\r\n");
   }
   if (!safe) return Status(Code::kInvalidArgument, "a request has a line break or no path");
-  if (!request.form.empty()) {
-    text += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
-            std::to_string(request.form.size()) + "\r\n";
-  }
-  return text + "\r\n" + request.form;
+  if (!is_post) return text + "\r\n";
+  if (!request.form.empty()) text += "Content-Type: application/x-www-form-urlencoded\r\n";
+  text += "Content-Length: " + std::to_string(request.form.size()) + "\r\n\r\n";
+  return text + request.form;
 }
 
 Status parse_failure(const boost::system::error_code& error) {

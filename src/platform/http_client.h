@@ -1,4 +1,4 @@
-// One HTTP request, a GET or the POST of a form: over a Unix socket to our own daemon, or over TCP
+// One HTTP request, a GET or a POST: over a Unix socket to our own daemon, or over TCP
 // to an address given in numbers.
 //
 // ask() blocks the calling thread, never longer than the deadline, and holds no state: one client
@@ -22,10 +22,13 @@ struct HttpEndpoint {
   uint16_t port = 0;
 };
 
+enum class HttpMethod : uint8_t { kGet, kPost };
+
 struct HttpRequest {
   HttpEndpoint endpoint;
+  HttpMethod method = HttpMethod::kGet;
   std::string target = "/";  // path and query
-  std::string form;          // not empty: it is posted, as application/x-www-form-urlencoded
+  std::string form;  // what a POST brings, as application/x-www-form-urlencoded; may be empty
   std::vector<std::pair<std::string, std::string>> headers;
   Duration deadline = std::chrono::seconds(5);  // for the whole exchange
   size_t max_body_bytes = 64U << 20;

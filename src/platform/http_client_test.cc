@@ -81,7 +81,8 @@ TEST(HttpClient, AsksOverAUnixSocketAndGivesStatusTypeAndBody) {
 TEST(HttpClient, AFormIsPosted) {
   OneAnswer server("HTTP/1.1 204 No Content\r\n\r\n", OneAnswer::Then::kClose);
   const Result<HttpResponse> response =
-      get(server.path(), {.target = "/api/v1/query", .form = "query=up&time=1"});
+      get(server.path(),
+          {.method = HttpMethod::kPost, .target = "/api/v1/query", .form = "query=up&time=1"});
   ASSERT_TRUE(response.ok()) << response.status().message();
   EXPECT_EQ(response->status, 204);
   EXPECT_EQ(server.request(),

@@ -66,7 +66,7 @@ PciDevice read_device(const RootFs& root, const std::string& address) {
   if (device.class_code != 0 && device.class_code >> 16 != kDisplayClass) return device;
   device.vendor = number("vendor");
   device.device = number("device");
-  device.driver = clean_text(root.link_name(file_of(address, "driver")).value_or(""), 64);
+  device.driver = pci_driver(root, address);
   if (device.class_code == 0 || device.vendor == 0 || device.driver.empty()) {
     read_uevent(root, device);
   }
@@ -85,6 +85,14 @@ std::vector<PciDevice> display_devices(const RootFs& root, std::optional<uint32_
   }
   std::ranges::stable_sort(found, {}, [](const PciDevice& d) { return place(d.address); });
   return found;
+}
+
+std::string pci_driver(const RootFs& root, const std::string& address) {
+  return clean_text(root.link_name(file_of(address, "driver")).value_or(""), 64);
+}
+
+bool is_on_bus(const RootFs& root, const std::string& address) {
+  return root.exists(file_of(address, "vendor"));
 }
 
 RuntimeStatus runtime_status_in(const RootFs& root, const std::string& folder) {

@@ -43,6 +43,11 @@ struct PciPower {
 std::vector<PciDevice> display_devices(const RootFs& root,
                                        std::optional<uint32_t> vendor = std::nullopt);
 
+// The driver as the link in the device's folder has it; empty: none. The link goes as soon as the
+// kernel begins to take the device from its driver, while it still waits for who has it open.
+std::string pci_driver(const RootFs& root, const std::string& address);
+bool is_on_bus(const RootFs& root, const std::string& address);
+
 RuntimeStatus runtime_status(const RootFs& root, const std::string& address);
 PciPower pci_power(const RootFs& root, const std::string& address);
 // The same of a device by the folder of its files.

@@ -116,8 +116,12 @@ void Board::set_state(DeviceEntry& entry, DeviceState state, const Now& now) {
     entry.state = state;
   }
   if (entry.state == state) return;
-  if (state == DeviceState::kLost) {
+  if (state == DeviceState::kReleased) {
+    emit(EventKind::kDeviceReleased, uuid, {}, now);
+  } else if (state == DeviceState::kLost) {
     emit(EventKind::kDeviceLost, uuid, {entry.device->name}, now);
+  } else if (entry.state == DeviceState::kReleased) {
+    emit(EventKind::kDeviceTaken, uuid, {seconds_text(now.mono - entry.state_since_mono)}, now);
   } else if (entry.state == DeviceState::kLost) {
     emit(EventKind::kDeviceBack, uuid, {seconds_text(now.mono - entry.state_since_mono)}, now);
   } else if (state == DeviceState::kAsleep) {
@@ -258,16 +262,23 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
     const auto at = devices_.find(subject.uuid);
     if (at == devices_.end()) return;
     DeviceEntry& entry = at->second;
-    // Asleep and lost are for opening to end: a lane that was asked before may answer after.
-    const bool may_change =
-        entry.state != DeviceState::kAsleep && entry.state != DeviceState::kLost;
+    // These are for opening to end: a lane that was asked before may answer after.
+    const bool may_change = entry.state != DeviceState::kAsleep &&
+                            entry.state != DeviceState::kLost &&
+                            entry.state != DeviceState::kReleased;
     if (subject.state == DeviceState::kLost || may_change) set_state(entry, subject.state, now);
     apply_processes(entry, subject, now);
     if (subject.sessions) {
       entry.sessions = std::move(*subject.sessions);
       entry.sessions_at = now.mono;
     }
+    if (subject.holders) entry.holders = std::move(subject.holders);
     readings = &entry.readings;
+  }
+  if (!options_.disabled.empty()) {
+    std::erase_if(subject.samples, [this](const model::Sample& sample) {
+      return options_.disabled.has(sample.metric);
+    });
   }
   LaneBlock& block = readings->blocks[result.lane];
   block.samples = in_order(std::move(subject.samples));

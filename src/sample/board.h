@@ -27,6 +27,7 @@ class Board {
   struct Options {
     Duration interval = std::chrono::seconds(1);
     std::string host_name;
+    catalog::MetricSet disabled;  // dropped where they come in
   };
   explicit Board(Options options) : options_(std::move(options)) {}
 
@@ -80,6 +81,7 @@ class Board {
     bool has_processes_before = false;
     std::vector<model::Session> sessions;
     std::optional<MonoTime> sessions_at;
+    std::optional<model::Holders> holders;
     bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {

@@ -22,6 +22,7 @@ constexpr Duration kFastPeriod = std::chrono::seconds(1);
 std::optional<Reason> reason_of(DeviceState state) {
   if (state == DeviceState::kLost) return Reason::kLost;
   if (state == DeviceState::kAsleep) return Reason::kAsleep;
+  if (state == DeviceState::kReleased) return Reason::kDisabled;
   return std::nullopt;
 }
 
@@ -116,6 +117,7 @@ Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& sam
   const auto source = sources_.find(entry.source);
   const bool declared = source != sources_.end() && source->second.declares.contains(row.id);
   if (!declared) return Reason::kNotSupported;
+  if (options_.disabled.has(row.id)) return Reason::kDisabled;
   if (const auto whole = reason_of(state)) return *whole;
   if (entry.readings.blocks.empty()) {
     return state == DeviceState::kBusy ? Reason::kBusy : Reason::kWarmingUp;
@@ -134,9 +136,12 @@ Reason Board::reason_for_missing(const MetricRow& row, const model::Samples& sam
 // What the board itself knows, whatever the lanes say.
 std::optional<double> Board::own_number(MetricId metric, const DeviceEntry& entry,
                                         DeviceState state) const {
+  // Of one that was let go of nobody knows: it may be in the middle of a reset.
+  if (metric == MetricId::kGpuUp && state == DeviceState::kReleased) return std::nullopt;
   if (metric == MetricId::kGpuUp) return state == DeviceState::kLost ? 0 : 1;
   if (metric == MetricId::kGpuAsleep) return state == DeviceState::kAsleep ? 1 : 0;
-  if (entry.device->kind != model::DeviceKind::kGpu) return std::nullopt;
+  const bool is_counted = entry.device->kind == model::DeviceKind::kGpu;
+  if (!is_counted || options_.disabled.has(metric)) return std::nullopt;
   const auto count = entry.event_counts.find(metric);
   if (count == entry.event_counts.end()) return std::nullopt;
   return static_cast<double>(count->second);
@@ -147,6 +152,7 @@ void Board::append_xids(model::Samples& samples, MetricId metric, const DeviceEn
                         const Now& now) const {
   const bool by_code = metric == MetricId::kGpuXidCodeErrors || metric == MetricId::kGpuXidLastTime;
   if (!by_code && metric != MetricId::kGpuXidLast) return;
+  if (options_.disabled.has(metric)) return;
   const model::Value* total = model::find_sample(samples, MetricId::kGpuXidErrors);
   if (entry.device->kind != model::DeviceKind::kGpu || total == nullptr || total->is_absent())
     return;
@@ -210,6 +216,7 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
   if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
     device.sessions = entry.sessions;
   }
+  if (!whole) device.holders = entry.holders;
   return device;
 }
 
@@ -237,6 +244,9 @@ model::Samples Board::build_self(const Now& now, const SelfReadings& self) const
     for (const auto& [lane, took] : source.lane_took) {
       put(MetricId::kSelfLaneSeconds, seconds(took), lane);
     }
+    if (!source.declares.contains(MetricId::kGpuUp)) continue;  // it has no devices
+    put(MetricId::kSelfReleased, source.status.phase == model::SourcePhase::kReleased ? 1 : 0,
+        source.name);
   }
   std::ranges::stable_sort(samples, [](const model::Sample& a, const model::Sample& b) {
     return std::tie(a.metric, a.label) < std::tie(b.metric, b.label);

@@ -39,7 +39,9 @@ void add_owner(model::Event& event, const model::Owner& owner) {
 
 Sampler::Sampler(Options options)
     : options_(std::move(options)),
-      board_({.interval = options_.interval, .host_name = options_.host_name}) {
+      board_({.interval = options_.interval,
+              .host_name = options_.host_name,
+              .disabled = options_.disabled}) {
   board_.expect(options_.expected, now());
 }
 
@@ -57,10 +59,18 @@ void Sampler::open_sources() {
         SourceRunner::start({.source = std::move(source),
                              .mailbox = mailbox_,
                              .clock = options_.clock,
+                             .release = release_,
                              .place = place,
                              .number = static_cast<model::SourceNumber>(place + 1)}));
   }
   options_.sources.clear();
+}
+
+WallTime Sampler::release(Duration how_long) {
+  const Now at = now();
+  const Release release{.until = at.mono + how_long, .until_wall = at.wall + how_long};
+  release_->set(how_long > Duration::zero() ? std::optional(release) : std::nullopt);
+  return release.until_wall;
 }
 
 bool Sampler::are_sources_opened() const {

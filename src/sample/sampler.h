@@ -34,6 +34,7 @@ class Sampler {
     store::EventLog* events = nullptr;  // these may be nullptr
     store::Head* head = nullptr;
     std::vector<model::Device> expected;  // the persisted inventory
+    catalog::MetricSet disabled;          // what nobody wants of the devices and the host
     // Fills in the owners of all devices' processes; called once a tick on the sampling thread,
     // must not wait. May be empty.
     std::function<void(std::span<const std::span<model::Process>>)> resolve_owners;
@@ -59,6 +60,10 @@ class Sampler {
   // at most `patience`, then `settle` longer and once more if settle is not zero.
   model::SnapshotPtr read_once(Duration settle, Duration patience);
 
+  // Lets go of every device for so long, counted from now; zero takes them back. Any thread.
+  // Returns at once and tells until when: what comes of it stands in the status of the sources.
+  WallTime release(Duration how_long);
+
   // True when every thread has ended. False after `patience`: some are stuck in a driver and still
   // hold the clock and what the sources were made from, so the process must leave by _exit.
   bool stop(Duration patience);
@@ -75,6 +80,7 @@ class Sampler {
 
   Options options_;
   Board board_;
+  const std::shared_ptr<ReleaseSwitch> release_ = std::make_shared<ReleaseSwitch>();
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::vector<std::shared_ptr<SourceRunner>> sources_;
   std::vector<std::vector<std::shared_ptr<LaneRunner>>> lanes_;  // by source, as of this tick

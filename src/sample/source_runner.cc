@@ -46,8 +46,9 @@ struct SourceRunner::Core {
   std::shared_ptr<collect::Generation> generation;
   MonoTime opened_at{};
   Duration pause{};
-  uint64_t next_number = 1;  // of a generation
-  std::string said;          // the last log line, said again only when it changes
+  uint64_t next_number = 1;           // of a generation
+  std::vector<model::Device> closed;  // on purpose, and not told yet
+  std::string said;                   // the last log line, said again only when it changes
 
   mutable Mutex mutex;
   SourceNews news GUARDED_BY(mutex);
@@ -71,6 +72,10 @@ struct SourceRunner::Core {
   void set_in_call_since(std::optional<MonoTime> since);
   void say_status() REQUIRES(mutex);
   void renew_after_loss(collect::Verdict verdict);
+  std::optional<Release> release_wanted() const;
+  bool stay_released();
+  void say_released(catalog::MessageId message, std::vector<std::string> arguments);
+  bool let_go(collect::Wish wish);
   void say_stuck(Duration stuck_for);
   std::optional<collect::Verdict> take_loss();
   Duration longest_run() const;
@@ -188,15 +193,70 @@ void SourceRunner::Core::renew_after_loss(collect::Verdict verdict) {
   if (whole && !close()) return;
   for (Duration left = pause; left > Duration::zero(); left -= kWatchPeriod) {
     if (!sleep(std::min(left, kWatchPeriod))) return;
+    if (release_wanted()) return;
     if (!whole && take_loss() == collect::Verdict::kGenerationLost) break;
   }
   if (!whole && !close()) return;
   open();
 }
 
+std::optional<Release> SourceRunner::Core::release_wanted() const {
+  if (options.release == nullptr || !options.source->holds_devices()) return std::nullopt;
+  return options.release->wanted(options.clock->mono());
+}
+
+void SourceRunner::Core::say_released(catalog::MessageId message,
+                                      std::vector<std::string> arguments) {
+  MutexLock lock(mutex);
+  for (model::Device& device : std::exchange(closed, {})) {
+    // What is a part of a GPU is as its GPU is.
+    if (device.parent.empty()) {
+      news.untouched.emplace_back(std::move(device), model::DeviceState::kReleased);
+    }
+  }
+  news.status.phase = model::SourcePhase::kReleased;
+  news.status.message = message;
+  news.status.arguments = std::move(arguments);
+  say_status();
+}
+
+// As long as it is wanted that the devices are let go of. False when asked to stop meanwhile.
+bool SourceRunner::Core::stay_released() {
+  if (generation) {
+    const std::span<const model::Device> devices = generation->devices();
+    closed.assign(devices.begin(), devices.end());
+    if (!close()) return false;
+  }
+  while (const auto release = release_wanted()) {
+    say_released(catalog::MessageId::kSourceReleased, {utc_text(release->until_wall)});
+    if (!sleep(kWatchPeriod)) return false;
+  }
+  open();
+  return true;
+}
+
+// The source wants its devices closed, and knows itself when to open them again. False when asked
+// to stop meanwhile.
+bool SourceRunner::Core::let_go(collect::Wish wish) {
+  if (!close()) return false;
+  if (wish == collect::Wish::kLetGo) {
+    say_released(catalog::MessageId::kSourceUnbound, {});
+    return true;
+  }
+  MutexLock lock(mutex);
+  news.status.phase = model::SourcePhase::kAsleep;
+  news.status.message = catalog::MessageId::kSourceReleasedForSleep;
+  news.status.arguments.clear();
+  return true;
+}
+
 void SourceRunner::Core::control_loop() {
   open();
   while (sleep(kWatchPeriod)) {
+    if (release_wanted()) {
+      if (!stay_released()) break;
+      continue;
+    }
     if (const auto verdict = take_loss()) {
       renew_after_loss(*verdict);
       continue;
@@ -215,12 +275,8 @@ void SourceRunner::Core::control_loop() {
     if (wish == collect::Wish::kOpen) {
       if (generation && !close()) break;
       open();
-    } else if (wish == collect::Wish::kClose && generation) {
-      if (!close()) break;
-      MutexLock lock(mutex);
-      news.status.phase = model::SourcePhase::kAsleep;
-      news.status.message = catalog::MessageId::kSourceReleasedForSleep;
-      news.status.arguments.clear();
+    } else if (wish != collect::Wish::kStay && generation) {
+      if (!let_go(wish)) break;
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include "collect/source.h"
 #include "sample/lane_runner.h"
+#include "sample/release.h"
 
 namespace gpusight::sample {
 
@@ -29,7 +30,8 @@ class SourceRunner {
     std::unique_ptr<collect::Source> source;
     std::shared_ptr<Mailbox> mailbox;
     const Clock* clock = nullptr;
-    size_t place = 0;  // in the sampler's list
+    std::shared_ptr<const ReleaseSwitch> release;  // nullptr: never let go of on purpose
+    size_t place = 0;                              // in the sampler's list
     model::SourceNumber number = 0;
   };
 

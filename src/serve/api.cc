@@ -1,6 +1,7 @@
 #include "serve/api.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "model/snapshot_json.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 constexpr size_t kMostEvents = 10000;
 constexpr size_t kUsualEvents = 1000;
+constexpr double kLongestRelease = 86400;
 constexpr double kLastSecond = 9e9;  // what a 64-bit count of nanoseconds holds
 
 Response json_response(std::string text) {
@@ -35,16 +37,23 @@ std::optional<Response> check_origin(const Request& request) {
 }
 
 bool is_allowed(std::string_view method, Route::Methods methods) {
-  if (method == "GET" || method == "HEAD") return true;
-  return method == "POST" && methods == Route::Methods::kGetAndPost;
+  if (method == "POST") return methods != Route::Methods::kGet;
+  return (method == "GET" || method == "HEAD") && methods != Route::Methods::kPost;
 }
 
 Response wrong_method(Route::Methods methods) {
-  const bool has_post = methods == Route::Methods::kGetAndPost;
-  Response refusal = error_response(
-      405, "wrong_method",
-      has_post ? "this path answers GET, HEAD and POST" : "this path answers GET and HEAD");
-  refusal.headers.emplace_back("Allow", has_post ? "GET, HEAD, POST" : "GET, HEAD");
+  struct Answer {
+    std::string_view allow;
+    std::string_view message;
+  };
+  constexpr Answer kAnswers[] = {
+      {"GET, HEAD", "this path answers GET and HEAD"},
+      {"GET, HEAD, POST", "this path answers GET, HEAD and POST"},
+      {"POST", "this path answers POST"},
+  };
+  const Answer& answer = kAnswers[static_cast<size_t>(methods)];
+  Response refusal = error_response(405, "wrong_method", answer.message);
+  refusal.headers.emplace_back("Allow", std::string(answer.allow));
   return refusal;
 }
 
@@ -275,6 +284,42 @@ Response Api::live(const Request& request) {
   Response refusal = error_response(426, "upgrade_required", "this path speaks WebSocket only");
   refusal.headers.emplace_back("Upgrade", "websocket");
   return refusal;
+}
+
+Response Api::release(const Request& request) {
+  if (request.caller.role != model::Role::kAdmin) {
+    return error_response(403, "not_allowed",
+                          "only root and the daemon's own user may release devices, on its Unix "
+                          "socket");
+  }
+  if (!options_.release) return error_response(404, "not_found", "there is nothing to let go of");
+  Parameters parameters = request.target.parameters;
+  if (!request.body.empty()) {
+    if (!is_form(request.content_type)) {
+      return error_response(400, "bad_parameter",
+                            "a body is wanted as application/x-www-form-urlencoded");
+    }
+    const Status read = add_parameters(request.body, parameters);
+    if (!read.ok()) return error_response(400, "bad_parameter", read.message());
+    if (auto refusal = check_parameters(*find_route(request.target.path), parameters)) {
+      return std::move(*refusal);
+    }
+  }
+  const auto how_long = parameters.empty() ? std::nullopt : parse_double(parameters[0].second);
+  if (!how_long || !(*how_long >= 0 && *how_long <= kLongestRelease)) {
+    return bad_parameter("for", "not a number of seconds from 0 to 86400");
+  }
+  const WallTime until = options_.release(from_seconds(*how_long));
+  std::string out;
+  JsonWriter w(out);
+  w.begin_object().key("until");
+  if (*how_long > 0) {
+    w.number(std::floor(unix_seconds(until)));
+  } else {
+    w.null();
+  }
+  w.end_object();
+  return json_response(std::move(out));
 }
 
 // Parameters of a form count before those of the target, as in Prometheus.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,8 +37,9 @@ struct Route {
   std::span<const RouteParameter> parameters = {};
   // What others send along is passed over where tools of theirs ask, refused in our own API.
   enum class Query : uint8_t { kStrict, kIgnored } query = Query::kStrict;
-  // Every route answers HEAD as well. Parameters of a POST stand in its body, as those of a form.
-  enum class Methods : uint8_t { kGet, kGetAndPost } methods = Methods::kGet;
+  // What answers GET answers HEAD as well. Parameters of a POST stand in its body, as those of a
+  // form.
+  enum class Methods : uint8_t { kGet, kGetAndPost, kPost } methods = Methods::kGet;
 };
 std::span<const Route> routes();
 const Route* find_route(std::string_view path);  // nullptr: none
@@ -56,6 +58,9 @@ class Api {
     prometheus::NameSets metrics_names = {};   // of /metrics when a request names none
     const model::Queryable* series = nullptr;  // what /api/v1 answers from
     promql::QueryLimits query_limits = PromApi::Options{}.limits;
+    // Lets go of every device for so long, zero takes them back; tells until when. Any thread,
+    // returns at once. Empty: there are none to let go of.
+    std::function<WallTime(Duration)> release = {};
   };
   explicit Api(Options options);
 
@@ -71,6 +76,7 @@ class Api {
   Response events(const Request& request);
   Response live(const Request& request);
   Response openapi(const Request& request);
+  Response release(const Request& request);
   template <PromCall call>
   Response prom(const Request& request) {
     return ask_prom(call, request);

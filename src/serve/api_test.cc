@@ -50,7 +50,14 @@ class ApiTest : public testing::Test {
 TEST_F(ApiTest, EveryRouteOfTheTableAnswersAndIsDescribed) {
   const json described = get_json("/api/gpusight/v1/openapi.json");
   for (const Route& route : routes()) {
+    const bool is_post = route.methods == Route::Methods::kPost;
     const Response response = get(route.path);
+    if (is_post) {
+      EXPECT_EQ(response.status, 405u) << route.path;
+      EXPECT_FALSE(described["paths"][std::string(route.path)].contains("get"));
+      EXPECT_TRUE(described["paths"][std::string(route.path)]["post"].contains("summary"));
+      continue;
+    }
     const unsigned status = response.work ? response.work({}).status : response.status;
     const bool lacks_parameters = route.path.starts_with("/api/v1/") && status == 400;
     EXPECT_TRUE(status == 200 || status == 503 || status == 426 || lacks_parameters) << route.path;
@@ -232,6 +239,48 @@ TEST_F(ApiTest, AStrangerIsShownNoProcessOfAnyone) {
   EXPECT_THAT(std::string(api_.handle(own).body.bytes), HasSubstr("train"));
   own.caller.identity = model::LocalUser{1001};
   EXPECT_THAT(std::string(api_.handle(own).body.bytes), Not(HasSubstr("train")));
+}
+
+// FAULT-101, FAULT-133
+TEST_F(ApiTest, DevicesAreReleasedByAdminsAlone) {
+  std::vector<Duration> told;
+  Api api({.hub = &hub_,
+           .events = &events_,
+           .clock = &clock_,
+           .version = "1.2.3",
+           .release = [&](Duration how_long) {
+             told.push_back(how_long);
+             return clock_.wall() + how_long;
+           }});
+  Request r = request("/api/gpusight/v1/release?for=90.5");
+  r.method = "POST";
+  EXPECT_EQ(api.handle(r).status, 403u);
+  r.caller = {.identity = model::LocalUser{1000}, .role = model::Role::kOwn};
+  EXPECT_EQ(api.handle(r).status, 403u);
+  EXPECT_TRUE(told.empty());
+  r.caller = {.identity = model::LocalUser{0}, .role = model::Role::kAdmin};
+  const Response done = api.handle(r);
+  EXPECT_EQ(done.status, 200u);
+  EXPECT_EQ(told, std::vector<Duration>{std::chrono::milliseconds(90500)});
+  EXPECT_THAT(std::string(done.body.bytes), HasSubstr("{\"until\":"));
+  r.target = *parse_target("/api/gpusight/v1/release?for=0");
+  EXPECT_EQ(std::string(api.handle(r).body.bytes), "{\"until\":null}");
+  for (const char* target :
+       {"", "?for=", "?for=-1", "?for=86401", "?for=nan", "?for=1&for=2", "?until=1"}) {
+    r.target = *parse_target(std::string("/api/gpusight/v1/release") + target);
+    EXPECT_EQ(api.handle(r).status, 400u) << target;
+  }
+  r.target = *parse_target("/api/gpusight/v1/release");
+  r.content_type = "application/x-www-form-urlencoded";
+  r.body = "for=5";
+  EXPECT_EQ(api.handle(r).status, 200u);
+  r.content_type = "application/json";
+  EXPECT_EQ(api.handle(r).status, 400u);
+  EXPECT_EQ(told.size(), 3u);
+  r.method = "GET";
+  const Response refusal = api.handle(r);
+  EXPECT_EQ(refusal.status, 405u);
+  EXPECT_EQ(refusal.headers.back(), (std::pair<std::string_view, std::string>("Allow", "POST")));
 }
 
 // FAULT-130

@@ -80,14 +80,17 @@ void append_operation(JsonWriter& w, const Route& route, std::string_view method
   } else {
     append_response(w, "200", route.summary, route.content_type);
   }
+  if (route.handler == &Api::release) {
+    append_response(w, "403", "not for this caller", "application/json");
+  }
   append_refusals(w, route);
   w.end_object().end_object();
 }
 
 void append_route(JsonWriter& w, const Route& route) {
   w.key(route.path).begin_object();
-  append_operation(w, route, "get");
-  if (route.methods == Route::Methods::kGetAndPost) append_operation(w, route, "post");
+  if (route.methods != Route::Methods::kPost) append_operation(w, route, "get");
+  if (route.methods != Route::Methods::kGet) append_operation(w, route, "post");
   w.end_object();
 }
 

@@ -17,6 +17,10 @@ constexpr RouteParameter kEventParameters[] = {
     {"limit", "integer", "at most so many, the newest; 1 to 10000, usually 1000"},
 };
 
+constexpr RouteParameter kReleaseParameters[] = {
+    {"for", "number", "how long, in seconds: at most a day; 0 takes them back"},
+};
+
 constexpr RouteParameter kMetricsParameters[] = {
     {"names", "string",
      "under whose names, by commas: gpusight, dcgm, dcgm46, nvidia_smi; the last three in plain "
@@ -78,6 +82,9 @@ constexpr Route kRoutes[] = {
     {"/api/gpusight/v1/snapshot", &Api::snapshot, "Everything known at the newest tick", kJson},
     {"/api/gpusight/v1/events", &Api::events, "What happened, oldest first", kJson,
      kEventParameters},
+    {"/api/gpusight/v1/release", &Api::release,
+     "Lets go of every device for a while; for root and the daemon's own user, on its Unix socket",
+     kJson, kReleaseParameters, Route::Query::kStrict, Route::Methods::kPost},
     {"/api/gpusight/v1/live", &Api::live,
      "WebSocket: a compressed snapshot with the last ten minutes, then what changes", kJson},
     {"/api/gpusight/v1/openapi.json", &Api::openapi, "This description", kJson},

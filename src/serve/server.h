@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,7 @@ class Server {
     const model::Queryable* history = nullptr;
     promql::QueryLimits query_limits = PromApi::Options{}.limits;
     WorkPool::Options query_threads;
+    std::function<WallTime(Duration)> release = {};    // as the Api has it
     Duration answer_time = std::chrono::seconds(125);  // then nobody waits for a query any more
 
     size_t max_connections = 256;  // by TCP, and as many by the Unix socket

@@ -112,6 +112,8 @@ class HostSource final : public Source {
     return opened;
   }
 
+  bool holds_devices() const override { return false; }
+
   // Nothing here sleeps, and nothing has to be let go of.
   Wish watch(const Activity& activity) override {
     return activity.is_open ? Wish::kStay : Wish::kOpen;

@@ -87,6 +87,8 @@ enum class Query : uint16_t {
   kLinkErrors,
   kClockById,
   kViolation,
+  kProcessDetails,
+  kLinkEccErrors,
 };
 
 // Whether it is worth asking.

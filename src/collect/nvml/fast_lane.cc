@@ -53,46 +53,57 @@ FastLane::FastLane(const LaneContext& context, SharedGpu& shared, const CallMete
       info_{.name = "nvml/" + shared.gpu.device.uuid + "/fast",
             .cadence = LaneCadence::kFast,
             .uuids = uuids_of(shared.gpu)},
-      fields_(kFastBatch, fast_fields(), parse_driver_version(shared.gpu.device.driver)),
+      fields_(kFastBatch, wanted(fast_fields(), context.disabled),
+              parse_driver_version(shared.gpu.device.driver)),
       ring_reader_(*context.clock, shared.driver_clock,
                    std::max<Duration>(context.interval, kDrainEvery)),
       throttle_(shared.gpu.device, *shared.known),
       watch_(shared.gpu.device.uuid),
-      processes_(context_.root, shared.names),
+      processes_(context_.root, shared.names, shared.accounts),
       shares_(*context.clock, shared.driver_clock),
       activity_(*context.api, parse_driver_version(shared.gpu.device.driver), GpmPart::kUnits),
-      turns_(turns()) {
+      turns_(turns(), context.disabled) {
   for (const MigDevice& mig : shared.gpu.instances) {
-    instances_.push_back({&mig, {}, ProcessReader(context_.root, shared.names)});
+    instances_.push_back({&mig, {}, ProcessReader(context_.root, shared.names, shared.accounts)});
   }
 }
 
 // In the order in which they are taken when all have waited alike.
 std::vector<Turn> FastLane::turns() {
   std::vector<Turn> turns = {
-      read_temperature,
-      [this](auto& talk, auto& found) { read_throttle(talk, found); },
-      [this](auto& talk, auto& found) { read_processes(talk, found); },
-      [this](auto& talk, auto& found) { activity_.read(talk, found); },
-      read_margin,
-      read_performance_state,
+      {read_temperature, {MetricId::kGpuTemperature}},
+      {[this](auto& talk, auto& found) { read_throttle(talk, found); }, {MetricId::kGpuThrottle}},
+      {[this](auto& talk, auto& found) { read_processes(talk, found); }, process_metrics()},
+      {[this](auto& talk, auto& found) { activity_.read(talk, found); },
+       {gpm_metrics().begin(), gpm_metrics().end()}},
+      {read_margin, {MetricId::kGpuTemperatureMargin}},
+      {read_performance_state, {MetricId::kGpuPerformanceState}},
   };
   for (size_t clock = 0; clock < kClockCount; ++clock) {
     turns.push_back(
-        [this, clock](auto& talk, auto& found) { read_clock(talk, found, rings_, clock); });
+        {[this, clock](auto& talk, auto& found) { read_clock(talk, found, rings_, clock); },
+         {MetricId::kGpuClock}});
   }
   for (const MetricId engine :
        {MetricId::kGpuEncoderUtilization, MetricId::kGpuDecoderUtilization}) {
     turns.push_back(
-        [engine](auto& talk, auto& found) { read_engine_utilization(talk, found, engine); });
+        {[engine](auto& talk, auto& found) { read_engine_utilization(talk, found, engine); },
+         {engine}});
   }
   // As many fans as there is room for.
-  turns.push_back([this](auto& talk, auto& found) {
-    unsigned some = kFansATick;
-    while (some > 1 && !talk.has_room_for(some)) --some;
-    fans_.read(talk, found, some);
-  });
+  turns.push_back({[this](auto& talk, auto& found) {
+                     unsigned some = kFansATick;
+                     while (some > 1 && !talk.has_room_for(some)) --some;
+                     fans_.read(talk, found, some);
+                   },
+                   {MetricId::kGpuFanSpeed}});
   return turns;
+}
+
+// The lists say how much memory is in use where the driver does not.
+std::vector<MetricId> FastLane::process_metrics() const {
+  if (!shared_.gpu.has_unified_memory) return {MetricId::kGpuProcesses};
+  return {MetricId::kGpuProcesses, MetricId::kGpuMemoryUsed, MetricId::kGpuMemoryTotal};
 }
 
 void FastLane::report_opening(Report& report) {
@@ -127,21 +138,27 @@ Verdict FastLane::poll(Report& report) {
 
 void FastLane::read_gpu(Conversation& talk) {
   Report& report = talk.report();
+  const uint64_t calls_before = report.calls();
   report.set(MetricId::kGpuUp, 1);
   report.set(MetricId::kGpuAsleep, 0);
   if (shared_.no_events) report.absent(MetricId::kGpuXidErrors, *shared_.no_events);
   has_read_processes_ = false;
-  Gathering found(report);
+  if (context_.disabled.has(MetricId::kGpuProcesses)) report.processes_absent(Reason::kDisabled);
+  Gathering found(report, &context_.disabled);
   read_fields(talk, found);
   if (!shared_.gpu.mig_enabled) read_utilization(talk, found, rings_);
-  if (!shared_.gpu.has_unified_memory) read_memory(talk, found);
+  if (!shared_.gpu.has_unified_memory && wants_memory()) read_memory(talk, found);
   // Half a tick early is on time.
   const Duration pause =
       context_.interval < kTurnEvery ? kTurnEvery - context_.interval / 2 : Duration{};
   turns_.take(talk, found, pause);
+  // That it answers is said only of a device that was asked something.
+  if (report.calls() == calls_before) read_performance_state(talk, found);
   watch_.look(found);
   found.finish(fast_metrics(), turns_.unasked());
 }
+
+bool FastLane::wants_memory() const { return !context_.disabled.has_all(kMemoryMetrics); }
 
 // All rings at every tick; where ticks are short one at a time, each about once a second.
 void FastLane::drain_rings(Conversation& talk) {
@@ -155,6 +172,7 @@ void FastLane::drain_rings(Conversation& talk) {
   for (size_t i = 0; i < kRingCount && (!is_short || drained < kRingsAShortTick); ++i) {
     const auto ring = static_cast<Ring>(i);
     if (shared_.gpu.mig_enabled && is_utilization(ring)) continue;
+    if (context_.disabled.has(ring_metric(ring))) continue;
     // Half a tick early is on time.
     if (drained_at_[i] && now - *drained_at_[i] + context_.interval / 2 < kDrainEvery) continue;
     drained_at_[i] = now;
@@ -189,11 +207,13 @@ void FastLane::read_fields(Conversation& talk, Gathering& found) {
 void FastLane::read_power(Conversation& talk, Gathering& found, Reading average, Reading instant,
                           Reading energy) {
   Reading& usage = power_usage_is_average(shared_.gpu) ? average : instant;
-  if (!usage.ok() && is_unsupported(usage.code)) {
+  const MetricId usage_is =
+      power_usage_is_average(shared_.gpu) ? MetricId::kGpuPowerAverage : MetricId::kGpuPowerInstant;
+  if (found.wants(usage_is) && !usage.ok() && is_unsupported(usage.code)) {
     usage = ask_number(talk, Query::kPowerUsage, talk.api().power_usage);
     usage.number /= 1000;
   }
-  if (!energy.ok() && is_unsupported(energy.code)) {
+  if (found.wants(MetricId::kGpuEnergy) && !energy.ok() && is_unsupported(energy.code)) {
     unsigned long long millijoules = 0;
     energy.code = talk.ask(Query::kEnergy, 0, talk.api().energy, &millijoules);
     energy.number = static_cast<double>(millijoules) / 1000;
@@ -283,12 +303,15 @@ void FastLane::put_unattributed(Gathering& found, const ProcessList& list) {
 }
 
 void FastLane::read_processes(Conversation& talk, Gathering& found) {
-  ProcessList list = processes_.read(talk);
+  using enum ProcessReader::Protection;
+  ProcessList list = processes_.read(talk, shared_.is_confidential ? kConfidential : kNone);
   // Half a list is none; the last one stands until there is a whole one.
   if (std::exchange(has_listed_processes_, true) && talk.fate().was_cut) return;
   auto* processes = std::get_if<std::vector<model::Process>>(&list);
-  if (processes != nullptr && !shared_.gpu.mig_enabled) shares_.read(talk, *processes);
+  const bool has_shares = !shared_.gpu.mig_enabled && found.wants(MetricId::kGpuProcesses);
+  if (processes != nullptr && has_shares) shares_.read(talk, *processes);
   if (shared_.gpu.has_unified_memory) put_unified_memory(found, list);
+  if (!found.wants(MetricId::kGpuProcesses)) return;
   put_unattributed(found, list);
   put_processes(talk.report(), std::move(list));
   has_read_processes_ = true;
@@ -330,7 +353,8 @@ bool FastLane::share_out_processes(Report& report) {
 void FastLane::put_instance_memory(Instance& instance, bool has_room, PollFate& fate,
                                    Report& report) {
   const model::Device& device = instance.mig->device;
-  Gathering found(report);
+  Gathering found(report, &context_.disabled);
+  if (!wants_memory()) return;
   if (!has_room) {
     for (const model::Sample& sample : instance.last_memory) {
       found.keep(sample.metric, sample.value, sample.label);
@@ -363,6 +387,7 @@ void FastLane::read_instances(Conversation& parent, PollFate& fate) {
     report.set(MetricId::kGpuUp, 1);
     report.set(MetricId::kGpuAsleep, 0);
     no_utilization(report, Reason::kNotSupported);
+    if (context_.disabled.has(MetricId::kGpuProcesses)) report.processes_absent(Reason::kDisabled);
     const bool has_room = parent.has_room_for(reserved + kMemoryCalls);
     put_instance_memory(instance, has_room, fate, report);
     if (has_room) next_memory_ = (first + i + 1) % count;
@@ -415,6 +440,7 @@ void FastLane::forget_names(const Report& report) {
   if (report.now() - forgot_at_ < kForgetEvery) return;
   forgot_at_ = report.now();
   shared_.names.keep(listed_pids_);
+  shared_.accounts.keep(listed_pids_);
   listed_pids_.clear();
 }
 

@@ -42,6 +42,8 @@ class FastLane final : public Lane {
   };
 
   std::vector<Turn> turns();
+  std::vector<catalog::MetricId> process_metrics() const;
+  bool wants_memory() const;
   void report_opening(Report& report);
   void read_gpu(Conversation& talk);
   void drain_rings(Conversation& talk);

@@ -188,6 +188,11 @@ std::vector<FieldRow> pcie_byte_fields() {
   return rows;
 }
 
+std::vector<FieldRow> wanted(std::vector<FieldRow> rows, const catalog::MetricSet& disabled) {
+  std::erase_if(rows, [&](const FieldRow& row) { return disabled.has(row.metric); });
+  return rows;
+}
+
 std::vector<FieldRow> link_fields(unsigned links) {
   std::vector<FieldRow> rows = for_each_link(kOfALink, links);
   for (unsigned link = 0; link < std::min(links, kNumberedLinks); ++link) {

@@ -20,6 +20,8 @@ std::vector<FieldRow> link_sum_fields(unsigned links);
 std::vector<FieldRow> c2c_fields(unsigned links);
 // Byte counters of the PCI Express link.
 std::vector<FieldRow> pcie_byte_fields();
+// Without the rows of what is disabled.
+std::vector<FieldRow> wanted(std::vector<FieldRow> rows, const catalog::MetricSet& disabled);
 // What a field that counts links says; 0 when it says nothing sound.
 unsigned link_count(const Reading& count);
 

@@ -33,7 +33,18 @@ void put(Report& report, catalog::MetricId metric, const Reading& reading, Durat
 
 class Gathering {
  public:
-  explicit Gathering(Report& report) : report_(report) {}
+  // `disabled`: what is not to be asked for; nullptr: nothing. It outlives the gathering.
+  explicit Gathering(Report& report, const catalog::MetricSet* disabled = nullptr)
+      : report_(report), disabled_(disabled) {}
+
+  // Whether a call that serves only this metric is worth making.
+  bool wants(catalog::MetricId metric) const {
+    return disabled_ == nullptr || !disabled_->has(metric);
+  }
+  // The same of a series that an earlier way may have given.
+  bool lacks(catalog::MetricId metric, std::string_view label = {}) const {
+    return wants(metric) && !has(metric, label);
+  }
 
   // Sets the series unless an earlier way gave it; a failure is kept as a reason.
   void put(catalog::MetricId metric, const Reading& reading, std::string_view label = {},
@@ -56,6 +67,7 @@ class Gathering {
   void blame(catalog::MetricId metric, model::Reason reason);
 
   Report& report_;
+  const catalog::MetricSet* disabled_;
   std::array<std::optional<model::Reason>, catalog::kMetricCount> reasons_{};
 };
 

@@ -10,6 +10,7 @@ NvmlGeneration::NvmlGeneration(std::unique_ptr<LibrarySession> session, std::vec
                                CallMeter opening)
     : session_(std::move(session)), known_(std::move(known)), opening_(opening) {
   context.api = &session_->api();
+  context.holders = std::make_shared<HolderWatch>(context.root);
   for (Gpu& gpu : gpus) {
     auto shared = std::make_unique<SharedGpu>();
     shared->gpu = std::move(gpu);

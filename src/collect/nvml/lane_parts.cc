@@ -1,5 +1,7 @@
 #include "collect/nvml/lane_parts.h"
 
+#include <algorithm>
+
 namespace gpusight::collect::nvml {
 namespace {
 
@@ -31,7 +33,32 @@ constexpr MetricId kInstance[] = {
     kGpuMemoryFree, kGpuMemoryReserved, kGpuMemoryTotal, kGpuProcesses,
 };
 
+// What is made from other readings.
+struct Derived {
+  MetricId metric;
+  MetricId from;
+};
+constexpr Derived kDerived[] = {
+    {kGpuPower, kGpuEnergy},
+    {kGpuPower, kGpuPowerAverage},
+    {kGpuPower, kGpuPowerInstant},
+    {kGpuPcieTransmitRate, kGpuPcieTransmit},
+    {kGpuPcieReceiveRate, kGpuPcieReceive},
+    {kGpuUnattributedUtilization, kGpuUtilization},
+};
+
 }  // namespace
+
+catalog::MetricSet not_needed(const catalog::MetricSet& disabled) {
+  catalog::MetricSet result;
+  for (const catalog::MetricRow& row : catalog::metrics()) {
+    const bool is_needed = std::ranges::any_of(kDerived, [&](const Derived& derived) {
+      return derived.from == row.id && !disabled.has(derived.metric);
+    });
+    if (disabled.has(row.id) && !is_needed) result.add(row.id);
+  }
+  return result;
+}
 
 std::span<const MetricId> fast_metrics() { return kFast; }
 std::span<const MetricId> slow_metrics() { return kSlow; }

@@ -9,6 +9,7 @@
 #include "collect/nvml/conversation.h"
 #include "collect/nvml/driver_clock.h"
 #include "collect/nvml/enumerate.h"
+#include "collect/nvml/holder_watch.h"
 #include "collect/nvml/nvrm_messages.h"
 #include "collect/nvml/process_list.h"
 #include "collect/nvml/sample_rings.h"
@@ -23,8 +24,10 @@ enum class PcieCounters : uint8_t { kNotYetKnown, kThere, kNone };
 struct SharedGpu {
   Gpu gpu;
   ProcessNames names;
+  ProcessAccounts accounts;
   RingInbox inbox;
   DriverClock driver_clock;
+  std::atomic<bool> is_confidential{false};  // told by the slow lane, of use to the fast one
   std::atomic<PcieCounters> pcie_counters{PcieCounters::kNotYetKnown};
   std::optional<model::Reason> no_events;  // why XID errors of this GPU cannot be counted
   KnownDevices* known = nullptr;
@@ -41,7 +44,9 @@ struct LaneContext {
   Duration interval{};
   Pace pace = Pace::kSpread;
   KernelFiles kernel_files = KernelFiles::kOfTheseDevices;
-  std::shared_ptr<NvrmWatch> nvrm = {};  // nullptr: the log is not that of these devices
+  catalog::MetricSet disabled = {};           // what need not be asked for
+  std::shared_ptr<HolderWatch> holders = {};  // made by the generation
+  std::shared_ptr<NvrmWatch> nvrm = {};       // nullptr: the log is not that of these devices
 };
 
 // Rings are drained by the fast lane up to this tick; beyond, a lane of its own does it.
@@ -53,6 +58,9 @@ std::vector<std::string> uuids_of(const Gpu& gpu);
 // the reason instead, and a lost device its state.
 void give_up(Report& report, std::string_view uuid, const PollFate& fate,
              std::span<const catalog::MetricId> metrics);
+
+// Of what is switched off, that which nothing else is made from either.
+catalog::MetricSet not_needed(const catalog::MetricSet& disabled);
 
 // What the lanes set, mean rows only.
 std::span<const catalog::MetricId> fast_metrics();

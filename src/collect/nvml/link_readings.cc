@@ -19,7 +19,7 @@ constexpr uint32_t kC2cBatch = 6;
 constexpr uint32_t kFieldLinkCount = 91;
 constexpr uint32_t kFieldC2cCount = 170;
 
-// Not those of ECC: with them a poll of eighteen links would have no room for the rest.
+// Those of ECC have a turn of their own: with them a poll of eighteen links had no room for more.
 struct ErrorRow {
   LinkError error;
   MetricId metric;
@@ -31,6 +31,13 @@ constexpr ErrorRow kErrors[] = {
     {LinkError::kCrcData, kGpuNvlinkCrcDataErrors},
 };
 
+// Whether anything that is told of a link of this kind is wanted.
+bool is_any_wanted(std::initializer_list<std::vector<FieldRow>> tables,
+                   const catalog::MetricSet& disabled) {
+  return std::ranges::any_of(tables,
+                             [&](const auto& rows) { return !wanted(rows, disabled).empty(); });
+}
+
 template <typename T>
 Reading reading(Return code, T number) {
   return {code, static_cast<double>(number)};
@@ -38,27 +45,42 @@ Reading reading(Return code, T number) {
 
 }  // namespace
 
-LinkReadings::LinkReadings(const NvmlApi& api, const std::optional<DriverVersion>& driver)
+std::vector<MetricId> link_error_metrics() {
+  std::vector<MetricId> metrics;
+  for (const ErrorRow& row : kErrors) metrics.push_back(row.metric);
+  return metrics;
+}
+
+LinkReadings::LinkReadings(const NvmlApi& api, const std::optional<DriverVersion>& driver,
+                           const catalog::MetricSet& disabled)
     : driver_(driver),
+      disabled_(disabled),
       count_(kCountBatch, {{.id = kFieldLinkCount, .metric = kGpuNvlinkState}}, driver),
       c2c_count_(kC2cCountBatch, {{.id = kFieldC2cCount, .metric = kGpuC2cState}}, driver),
-      activity_(api, driver, GpmPart::kLinks) {}
+      activity_(api, driver, GpmPart::kLinks) {
+  const bool has_other_wants = !disabled.has_all(link_error_metrics()) ||
+                               !disabled.has(kGpuNvlinkLinkReceiveMean) ||
+                               !disabled.has(kGpuNvlinkLinkTransmitMean);
+  is_nvlink_wanted_ =
+      has_other_wants || is_any_wanted({link_fields(1), link_sum_fields(1)}, disabled);
+  is_c2c_wanted_ = is_any_wanted({c2c_fields(1)}, disabled);
+}
 
 void LinkReadings::read_fields(Conversation& talk, Gathering& found) {
-  if (!fields_) find_links(talk, found);
+  if (!fields_ && is_nvlink_wanted_) find_links(talk, found);
   if (fields_) {
     fields_->read_into(talk, found);
     read_sums(talk, found);
   }
-  read_c2c(talk, found);
+  if (is_c2c_wanted_) read_c2c(talk, found);
 }
 
 void LinkReadings::find_links(Conversation& talk, Gathering& found) {
   const Reading count = count_.read(talk).front();
   if (!count.ok()) return found.put(kGpuNvlinkState, count);
   versions_.resize(link_count(count));
-  fields_.emplace(kLinkBatch, link_fields(links()), driver_);
-  sums_.emplace(kSumBatch, link_sum_fields(links()), driver_);
+  fields_.emplace(kLinkBatch, wanted(link_fields(links()), disabled_), driver_);
+  sums_.emplace(kSumBatch, wanted(link_sum_fields(links()), disabled_), driver_);
 }
 
 // A part is no sum: one link that does not answer makes it unknown.
@@ -79,7 +101,7 @@ void LinkReadings::read_c2c(Conversation& talk, Gathering& found) {
   if (!c2c_) {
     const Reading count = c2c_count_.read(talk).front();
     if (!count.ok()) return found.put(kGpuC2cState, count);
-    c2c_.emplace(kC2cBatch, c2c_fields(link_count(count)), driver_);
+    c2c_.emplace(kC2cBatch, wanted(c2c_fields(link_count(count)), disabled_), driver_);
   }
   c2c_->read_into(talk, found);
 }
@@ -91,11 +113,11 @@ void LinkReadings::read_states(Conversation& talk, Gathering& found) {
   for (unsigned link = 0; link < links(); ++link) {
     const std::string_view label = link_label(link);
     unsigned number = 0;
-    if (!found.has(kGpuNvlinkState, label)) {
+    if (found.lacks(kGpuNvlinkState, label)) {
       const Return code = talk.ask(Query::kLinkState, link, api.link_state, link, &number);
       found.put(kGpuNvlinkState, reading(code, number), label);
     }
-    if (found.has(kGpuNvlinkVersion, label)) continue;
+    if (!found.lacks(kGpuNvlinkVersion, label)) continue;
     Reading& version = versions_[link];
     if (!version.ok()) {
       const Return code = talk.ask(Query::kLinkVersion, link, api.link_version, link, &number);
@@ -110,6 +132,7 @@ void LinkReadings::read_states(Conversation& talk, Gathering& found) {
 void LinkReadings::read_errors(Conversation& talk, Gathering& found) {
   const NvmlApi& api = talk.api();
   for (const ErrorRow& row : kErrors) {
+    if (!found.wants(row.metric)) continue;
     for (unsigned link = 0; link < links(); ++link) {
       const std::string_view label = link_label(link);
       if (found.has(row.metric, label) || fields_->counts(row.metric, label)) continue;
@@ -119,6 +142,20 @@ void LinkReadings::read_errors(Conversation& talk, Gathering& found) {
       found.put(row.metric, reading(code, count), label);
       if (is_unsupported(code)) break;
     }
+  }
+}
+
+void LinkReadings::read_ecc_errors(Conversation& talk, Gathering& found) {
+  for (unsigned link = 0; link < links(); ++link) {
+    const std::string_view label = link_label(link);
+    const bool is_there =
+        !found.lacks(kGpuNvlinkEccErrors, label) || fields_->counts(kGpuNvlinkEccErrors, label);
+    if (is_there) continue;
+    unsigned long long count = 0;
+    const Return code = talk.ask(Query::kLinkEccErrors, link, talk.api().link_errors, link,
+                                 LinkError{LinkError::kEcc}, &count);
+    found.put(kGpuNvlinkEccErrors, reading(code, count), label);
+    if (is_unsupported(code)) return;
   }
 }
 

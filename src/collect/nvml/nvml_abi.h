@@ -132,6 +132,31 @@ struct ProcessRowWide {
 static_assert(sizeof(ProcessRowWide) == 32 &&
               offsetof(ProcessRowWide, used_protected_memory) == 24);
 
+// What Hopper and newer give of processes that compute confidentially: rows as above.
+struct ProcessDetails {
+  uint32_t version;
+  uint32_t mode;  // kProcessModeCompute
+  uint32_t count;
+  ProcessRowWide* rows;
+};
+static_assert(sizeof(ProcessDetails) == 24 && offsetof(ProcessDetails, rows) == 16);
+inline constexpr uint32_t kProcessModeCompute = 0;
+
+// What accounting mode has counted of a process since it started; all ones where it is not known.
+struct AccountingStats {
+  uint32_t gpu_percent;
+  uint32_t memory_percent;
+  uint64_t most_memory;
+  uint64_t lived_ms;  // 0 while it runs
+  uint64_t started_us;
+  uint32_t is_running;
+  uint32_t reserved[5];
+};
+static_assert(sizeof(AccountingStats) == 56 && offsetof(AccountingStats, most_memory) == 8);
+static_assert(offsetof(AccountingStats, lived_ms) == 16);
+static_assert(offsetof(AccountingStats, started_us) == 24);
+static_assert(offsetof(AccountingStats, is_running) == 32);
+
 enum class ValueType : uint32_t {
   kDouble = 0,
   kUint32 = 1,

@@ -124,6 +124,8 @@ void bind_limits(const Binder& b, NvmlApi& api) {
 }
 
 void bind_activity(const Binder& b, NvmlApi& api) {
+  b.bind(api.process_details, {"nvmlDeviceGetRunningProcessDetailList"});
+  b.bind(api.accounting_stats, {"nvmlDeviceGetAccountingStats"});
   b.bind(api.process_shares, {"nvmlDeviceGetProcessesUtilizationInfo"});
   b.bind(api.process_shares_v1, {"nvmlDeviceGetProcessUtilization"});
   b.bind(api.gpm_support, {"nvmlGpmQueryDeviceSupport"});

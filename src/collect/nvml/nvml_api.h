@@ -146,6 +146,8 @@ struct NvmlApi {
   ProcessListCall compute_processes;
   ProcessListCall graphics_processes;
   ProcessListCall mps_processes;
+  Return (*process_details)(Handle, ProcessDetails*) = nullptr;
+  Return (*accounting_stats)(Handle, unsigned pid, AccountingStats*) = nullptr;
   Return (*process_shares)(Handle, ProcessShares*) = nullptr;
   Return (*process_shares_v1)(Handle, ProcessShareV1*, unsigned* count,
                               unsigned long long last_seen_us) = nullptr;

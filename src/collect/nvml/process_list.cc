@@ -46,6 +46,7 @@ void merge(ListedProcess& into, const ListedProcess& row) {
   } else if (row.used_memory != kMemoryNotAvailable) {
     into.used_memory = std::max(into.used_memory, row.used_memory);
   }
+  if (into.protected_memory == kMemoryNotAvailable) into.protected_memory = row.protected_memory;
 }
 
 }  // namespace
@@ -98,6 +99,10 @@ void ProcessReader::parse(std::span<const uint8_t> buffer, size_t count, size_t 
       row.gpu_instance = read_at<uint32_t>(bytes, offsetof(ProcessRow, gpu_instance));
       row.compute_instance = read_at<uint32_t>(bytes, offsetof(ProcessRow, compute_instance));
     }
+    if (row_bytes >= sizeof(ProcessRowWide)) {
+      row.protected_memory =
+          read_at<uint64_t>(bytes, offsetof(ProcessRowWide, used_protected_memory));
+    }
     if (row.pid == 0) continue;
     if (row.pid > kHighestPid) {
       report.count_implausible();
@@ -148,6 +153,10 @@ model::Process ProcessReader::finish(const ListedProcess& row, ProcessType type,
   } else {
     process.memory_bytes = report.fresh(static_cast<double>(row.used_memory));
   }
+  if (row.protected_memory <= kMostMemory) {
+    process.protected_memory_bytes = static_cast<double>(row.protected_memory);
+  }
+  process.accounting = accounts_.of(row.pid);
   for (auto* share : {&process.utilization_ratio, &process.memory_utilization_ratio,
                       &process.encoder_utilization_ratio, &process.decoder_utilization_ratio}) {
     *share = model::Value::absent(Reason::kNotSupported);  // until someone knows better
@@ -180,7 +189,26 @@ struct ProcessReader::Gathered {
   }
 };
 
-ProcessList ProcessReader::read(Conversation& talk) {
+// One call for all that compute; those that came since the list was read have their turn next time.
+void ProcessReader::read_details(Conversation& talk, Gathered& gathered) {
+  if (gathered.rows.empty() || talk.fate().is_over()) return;
+  details_.assign(gathered.rows.size() + kSpareRows, ProcessRowWide{});
+  ProcessDetails request{.version = struct_version<ProcessDetails>(1),
+                         .mode = kProcessModeCompute,
+                         .count = static_cast<uint32_t>(details_.size()),
+                         .rows = details_.data()};
+  const Return code = talk.ask(Query::kProcessDetails, 0, talk.api().process_details, &request);
+  if (code != Return::kSuccess) return;
+  details_.resize(std::min<size_t>(request.count, details_.size()));
+  for (const ProcessRowWide& detail : details_) {
+    const auto at = gathered.place.find(
+        std::tuple(detail.row.pid, detail.row.gpu_instance, detail.row.compute_instance));
+    if (at == gathered.place.end()) continue;
+    gathered.rows[at->second].first.protected_memory = detail.used_protected_memory;
+  }
+}
+
+ProcessList ProcessReader::read(Conversation& talk, Protection protection) {
   Gathered gathered;
   bool any_list = false;
   for (const ListRow& list : kLists) {
@@ -195,6 +223,7 @@ ProcessList ProcessReader::read(Conversation& talk) {
     for (const ListedProcess& row : rows_) gathered.add(row, list.type);
   }
   if (!any_list) return Reason::kNotSupported;
+  if (protection == Protection::kConfidential) read_details(talk, gathered);
   std::vector<model::Process> processes;
   processes.reserve(gathered.rows.size());
   for (const auto& [row, type] : gathered.rows) {

@@ -14,6 +14,7 @@
 
 #include "base/annotations.h"
 #include "collect/nvml/conversation.h"
+#include "collect/nvml/process_accounts.h"
 #include "platform/root_fs.h"
 
 namespace gpusight::collect::nvml {
@@ -24,6 +25,7 @@ struct ListedProcess {
   uint64_t used_memory = kMemoryNotAvailable;
   uint32_t gpu_instance = kNotAMigInstance;
   uint32_t compute_instance = kNotAMigInstance;
+  uint64_t protected_memory = kMemoryNotAvailable;
 };
 
 // Bytes from one row to the next in a buffer that was filled with kUnwritten before `count` rows
@@ -54,10 +56,13 @@ using ProcessList = std::variant<std::vector<model::Process>, model::Reason>;
 
 class ProcessReader {
  public:
-  ProcessReader(const platform::RootFs& root, ProcessNames& names) : root_(root), names_(names) {}
+  ProcessReader(const platform::RootFs& root, ProcessNames& names, ProcessAccounts& accounts)
+      : root_(root), names_(names), accounts_(accounts) {}
 
-  // Compute, graphics and MPS clients of the handle, one row a process and MIG instance.
-  ProcessList read(Conversation& talk);
+  // Compute, graphics and MPS clients of the handle, one row a process and MIG instance. Where the
+  // device computes confidentially they are asked how much of their memory is protected as well.
+  enum class Protection : uint8_t { kNone, kConfidential };
+  ProcessList read(Conversation& talk, Protection protection = Protection::kNone);
 
  private:
   struct Gathered;
@@ -65,12 +70,15 @@ class ProcessReader {
                    std::vector<ListedProcess>& rows);
   Return read_form(Conversation& talk, Query query, uint32_t place,
                    const ProcessListCall::Form& form, std::vector<ListedProcess>& rows);
+  void read_details(Conversation& talk, Gathered& gathered);
   void parse(std::span<const uint8_t> buffer, size_t count, size_t documented,
              std::vector<ListedProcess>& rows, Report& report);
   model::Process finish(const ListedProcess& row, model::ProcessType type, Report& report);
 
   platform::RootFs root_;
   ProcessNames& names_;
+  ProcessAccounts& accounts_;
+  std::vector<ProcessRowWide> details_;
   std::vector<uint8_t> buffer_;
   std::vector<ListedProcess> rows_;
 };

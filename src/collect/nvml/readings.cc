@@ -124,7 +124,9 @@ void read_utilization(Conversation& talk, Gathering& found, RingSummaries& rings
   const auto memory = take(rings, Ring::kMemoryUtilization);
   if (gpu) put_summary(found, MetricId::kGpuUtilization, *gpu, kPerCent);
   if (memory) put_summary(found, MetricId::kGpuMemoryUtilization, *memory, kPerCent);
-  if (gpu && memory) return;
+  if (!found.lacks(MetricId::kGpuUtilization) && !found.lacks(MetricId::kGpuMemoryUtilization)) {
+    return;
+  }
   // An idle GPU's rings may be empty: that is no reason to say nothing.
   Utilization now{};
   const Return code = talk.ask(Query::kUtilization, 0, talk.api().utilization, &now);

@@ -119,12 +119,20 @@ std::optional<RingSummary> RingReader::drain_one(Conversation& talk, Ring ring) 
   return std::nullopt;
 }
 
-RingSummaries RingReader::drain(Conversation& talk, bool with_utilization) {
+catalog::MetricId ring_metric(Ring ring) {
+  using enum catalog::MetricId;
+  constexpr catalog::MetricId kMetrics[kRingCount] = {kGpuUtilization, kGpuMemoryUtilization,
+                                                      kGpuPower, kGpuClock, kGpuClock};
+  return kMetrics[static_cast<size_t>(ring)];
+}
+
+RingSummaries RingReader::drain(Conversation& talk, bool with_utilization,
+                                const catalog::MetricSet& disabled) {
   RingSummaries summaries;
   for (size_t i = 0; i < kRingCount; ++i) {
     const Ring ring = static_cast<Ring>(i);
     const bool is_utilization = ring == Ring::kGpuUtilization || ring == Ring::kMemoryUtilization;
-    if (is_utilization && !with_utilization) continue;
+    if ((is_utilization && !with_utilization) || disabled.has(ring_metric(ring))) continue;
     summaries[i] = drain_one(talk, ring);
   }
   return summaries;

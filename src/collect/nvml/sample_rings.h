@@ -42,6 +42,9 @@ enum class Ring : uint8_t {
 };
 inline constexpr size_t kRingCount = 5;
 
+// What is made of it.
+catalog::MetricId ring_metric(Ring ring);
+
 // Empty: the driver had no sample for that ring.
 using RingSummaries = std::array<std::optional<RingSummary>, kRingCount>;
 
@@ -58,8 +61,10 @@ class RingReader {
   RingReader(const Clock& clock, const DriverClock& driver, Duration span)
       : clock_(clock), driver_(driver), span_(span) {}
 
-  // Asks every ring that the handle supports; `with_utilization` is false on a MIG-enabled GPU.
-  RingSummaries drain(Conversation& talk, bool with_utilization);
+  // Asks every ring that the handle supports and somebody wants; `with_utilization` is false on a
+  // MIG-enabled GPU.
+  RingSummaries drain(Conversation& talk, bool with_utilization,
+                      const catalog::MetricSet& disabled = {});
   // One of them.
   std::optional<RingSummary> drain_one(Conversation& talk, Ring ring);
 

@@ -68,6 +68,7 @@ class NvmlSimulationCost : public testing::Test {
                                   .root = platform::RootFs(folder_),
                                   .nvml_path = kLibrary,
                                   .interval = interval,
+                                  .disabled = disabled_,
                                   .number = 1});
     opened_ = source_->open();
     ASSERT_NE(opened_.generation, nullptr) << scenario;
@@ -115,6 +116,25 @@ class NvmlSimulationCost : public testing::Test {
     }
   }
 
+  uint64_t made_of(const char* function) {
+    return static_cast<uint64_t>(symbol<int(const char*)>("gpusight_sim_call_count")(function));
+  }
+  // Reads the scenario for half a minute with these switched off.
+  void read_without(const std::string& scenario, std::initializer_list<const char*> words) {
+    disabled_ = {};
+    for (const char* word : words) disabled_.add(*catalog::named_metrics(word));
+    open(scenario, seconds(1));
+    if (opened_.generation == nullptr) return;
+    for (int i = 0; i < 30; ++i) {
+      for (Lane* lane : lanes(LaneCadence::kFast)) poll(*lane);
+      for (Lane* lane : lanes(LaneCadence::kSlow)) {
+        if (i % 10 == 0) poll(*lane);
+      }
+      clock_.advance(seconds(1));
+    }
+  }
+
+  catalog::MetricSet disabled_;
   void* library_ = nullptr;
   std::string folder_;
   FakeClock clock_;
@@ -168,6 +188,77 @@ TEST_F(NvmlSimulationCost, SixtyFourInstancesStayWithinTheBoundsOfTheirGpus) {
       clock_.advance(seconds(10));
     }
   }
+}
+
+// FAULT-088
+TEST_F(NvmlSimulationCost, WhatIsSwitchedOffCostsNoCall) {
+  struct Case {
+    std::string scenario;
+    std::initializer_list<const char*> off;
+    std::initializer_list<const char*> functions;
+  };
+  const Case cases[] = {
+      {"h100-training",
+       {"activity", "gpu_nvlink_*", "gpu_pcie_*_mean_*"},
+       {"nvmlGpmSampleGet", "nvmlGpmMetricsGet", "nvmlGpmQueryDeviceSupport"}},
+      {"v100-sxm2-32gb+training@470",
+       {"gpu_nvlink_*"},
+       {"nvmlDeviceGetNvLinkErrorCounter", "nvmlDeviceGetNvLinkState",
+        "nvmlDeviceGetNvLinkVersion"}},
+      {"h100-training",
+       {"gpu_processes"},
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v3",
+        "nvmlDeviceGetMPSComputeRunningProcesses_v3", "nvmlDeviceGetProcessesUtilizationInfo"}},
+      {"a100-mig",
+       {"gpu_processes"},
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v3"}},
+      {"l40s-inference",
+       {"gpu_encoder_sessions", "gpu_encoder_frame_rate_*", "gpu_encoder_latency_*", "gpu_fbc_*"},
+       {"nvmlDeviceGetEncoderStats", "nvmlDeviceGetFBCStats", "nvmlDeviceGetEncoderSessions"}},
+      {"v100-sxm2-32gb+training@470",
+       {"gpu_pcie_*_bytes_per_second"},
+       {"nvmlDeviceGetPcieThroughput"}},
+      {"a100-sxm-40gb+training@550",
+       {"memory_errors"},
+       {"nvmlDeviceGetMemoryErrorCounter", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetEccMode",
+        "nvmlDeviceGetSramEccErrorStatus", "nvmlDeviceGetRowRemapperHistogram"}},
+      {"h100-training", {"clocks"}, {"nvmlDeviceGetClockInfo", "nvmlDeviceGetMaxClockInfo"}},
+      {"h100-training", {"gpu_temperature_celsius"}, {"nvmlDeviceGetTemperatureV"}},
+      {"h100-training",
+       {"utilization", "gpu_memory_*", "power", "clocks"},
+       {"nvmlDeviceGetSamples", "nvmlDeviceGetUtilizationRates"}},
+  };
+  for (const Case& one : cases) {
+    read_without(one.scenario, {});
+    uint64_t with = 0;
+    for (const char* function : one.functions) with += made_of(function);
+    EXPECT_GT(with, 0u) << one.scenario << " never calls " << *one.functions.begin();
+    const uint64_t all = made();
+    read_without(one.scenario, one.off);
+    for (const char* function : one.functions) EXPECT_EQ(made_of(function), 0u) << function;
+    EXPECT_LT(made(), all) << *one.off.begin();
+  }
+}
+
+// FAULT-088
+TEST_F(NvmlSimulationCost, WithEverythingSwitchedOffItIsAskedOnlyWhetherTheDeviceAnswers) {
+  read_without("h100-training", {"*"});
+  const uint64_t before = made();
+  tick(5, seconds(1), 1, "nothing is wanted");
+  EXPECT_EQ(made(), before + 5 * 8);
+  EXPECT_EQ(opened_.generation->devices().size(), 8u);
+}
+
+// FAULT-088
+TEST_F(NvmlSimulationCost, WhatAnotherReadingIsMadeOfIsStillAskedFor) {
+  read_without("h100-training",
+               {"gpu_energy_joules_total", "gpu_power_average_watts", "gpu_power_instant_watts"});
+  Report report(clock_, 1);
+  lanes(LaneCadence::kFast)[0]->poll(report);
+  const auto power = std::ranges::find_if(report.subjects()[0].samples, [](const auto& sample) {
+    return sample.metric == catalog::MetricId::kGpuPower && !sample.value.is_absent();
+  });
+  EXPECT_NE(power, report.subjects()[0].samples.end());
 }
 
 // A time in which everything that was refused is asked again.

@@ -368,5 +368,55 @@ TEST_F(NvmlSimulation, LibrariesOfEveryAgeAreRead) {
   }
 }
 
+TEST_F(NvmlSimulation, WithAccountingAProcessHasTheFiguresOfItsWholeLife) {
+  open("accounting");
+  poll(lane(0, "slow"));  // finds that the mode is on
+  fast();                 // wants to know of these
+  ASSERT_TRUE(subject(0)->processes.has_value());
+  for (const model::Process& process : *subject(0)->processes) {
+    EXPECT_FALSE(process.accounting.has_value());
+  }
+  poll(lane(0, "slow"));
+  fast();
+  ASSERT_GE(subject(0)->processes->size(), 2u);
+  for (const model::Process& process : *subject(0)->processes) {
+    ASSERT_TRUE(process.accounting.has_value()) << process.pid;
+    EXPECT_LE(*process.accounting->utilization_ratio, 1);
+    EXPECT_GE(*process.accounting->most_memory_bytes, *process.memory_bytes.number() * 0.9);
+  }
+  fast(1);
+  for (const model::Process& process : *subject(1)->processes) {
+    EXPECT_FALSE(process.accounting.has_value()) << "the mode is off there";
+  }
+}
+
+TEST_F(NvmlSimulation, OfConfidentialProcessesItIsToldHowMuchIsProtected) {
+  open("confidential");
+  fast();
+  ASSERT_FALSE(subject(0)->processes->empty());
+  EXPECT_FALSE(subject(0)->processes->front().protected_memory_bytes.has_value());
+  poll(lane(0, "slow"));
+  fast();
+  for (const model::Process& process : *subject(0)->processes) {
+    EXPECT_EQ(process.protected_memory_bytes, process.memory_bytes.number());
+  }
+  open("h100-training");
+  poll(lane(0, "slow"));
+  fast();
+  EXPECT_FALSE(subject(0)->processes->front().protected_memory_bytes.has_value());
+}
+
+TEST_F(NvmlSimulation, EccErrorsOfLinksBeyondTheTwelfthAreAskedForOneByOne) {
+  open("h100-training");
+  for (int i = 0; i < 3; ++i) {
+    poll(lane(0, "slow"));
+  }
+  for (const char* link : {"0", "11", "12", "17"}) {
+    const model::Value* errors = value(MetricId::kGpuNvlinkEccErrors, 0, link);
+    ASSERT_NE(errors, nullptr) << link;
+    EXPECT_EQ(errors->number(), 0) << link;
+  }
+}
+
 }  // namespace
 }  // namespace gpusight::collect

@@ -37,7 +37,7 @@ SlowLane::SlowLane(const LaneContext& context, std::span<const std::unique_ptr<S
             .uuids = uuids_of(shared_.gpu)},
       mig_(shared_.gpu),
       topology_(context, gpus, place),
-      readings_(*context.api, shared_) {
+      readings_(*context.api, shared_, context.disabled) {
   const auto driver = parse_driver_version(shared_.gpu.device.driver);
   for (const MigDevice& mig : shared_.gpu.instances) {
     const auto in_the_same =
@@ -46,7 +46,7 @@ SlowLane::SlowLane(const LaneContext& context, std::span<const std::unique_ptr<S
         });
     Instance instance{.uuid = mig.device.uuid};
     // The driver tells of GPU instances; what several devices share is nobody's own.
-    if (mig.device.gpu_instance && in_the_same == 1) {
+    if (mig.device.gpu_instance && in_the_same == 1 && !context.disabled.has_all(gpm_metrics())) {
       instance.activity = std::make_unique<GpmReader>(*context.api, driver, GpmPart::kUnits,
                                                       *mig.device.gpu_instance);
     }
@@ -85,7 +85,7 @@ void SlowLane::read_instance(Conversation& gpu, Instance& instance) {
 }
 
 // From the kernel, not the driver: nothing of it wakes a device.
-void SlowLane::read_power_times(Gathering& found) const {
+void SlowLane::read_sleep(Gathering& found) const {
   if (context_.kernel_files == KernelFiles::kOfOthers) return;
   const std::string& address = shared_.gpu.device.pci;
   if (!platform::pci_power(context_.root, address).may_sleep) return;
@@ -94,6 +94,7 @@ void SlowLane::read_power_times(Gathering& found) const {
   if (times.asleep) {
     found.put(MetricId::kGpuAsleepSeconds, {Return::kSuccess, seconds(*times.asleep)});
   }
+  found.report().holders(context_.holders->of(shared_.gpu.device, found.report().now()));
 }
 
 Verdict SlowLane::poll(Report& report) {
@@ -104,8 +105,8 @@ Verdict SlowLane::poll(Report& report) {
   const bool is_all_at_once = context_.pace == Pace::kAtOnce && !std::exchange(has_polled_, true);
   const uint64_t most_calls = is_all_at_once ? UINT64_MAX : report.calls() + kMostCalls;
   fate.most_calls = most_calls;
-  Gathering found(report);
-  read_power_times(found);
+  Gathering found(report, &context_.disabled);
+  read_sleep(found);
   const bool divided_anew = mig_.has_changed(talk, found);
   if (!divided_anew) read_all(talk, found, most_calls);
   if (fate.is_over()) {
@@ -133,10 +134,16 @@ void SlowLane::read_all(Conversation& talk, Gathering& found, uint64_t most_call
   const uint64_t for_names = is_bounded ? std::min<uint64_t>(kCallsForNames, names.size()) : 0;
   const uint64_t for_instances =
       is_bounded ? std::min(kCallsForInstances, kCallsAnInstance * instances_.size()) : 0;
-  allowed = most_calls - for_names - for_instances;
+  const uint64_t for_accounts = is_bounded ? shared_.accounts.wanted_calls() : 0;
+  allowed = most_calls - for_names - for_instances - for_accounts;
   readings_.read(talk, found);
-  allowed = most_calls - for_names;
+  shared_.accounts.set_on(found.number(MetricId::kGpuAccountingMode) == 1);
+  if (const auto on = found.number(MetricId::kGpuConfidential)) shared_.is_confidential = *on == 1;
+  allowed = most_calls - for_names - for_accounts;
   read_instances(talk);
+  allowed = most_calls - for_names;
+  talk.report().about(shared_.gpu.device.uuid);
+  shared_.accounts.read(talk, shared_.driver_clock, *context_.clock);
   allowed = most_calls;
   look_up(names, talk);
 }
@@ -173,7 +180,7 @@ Verdict RingLane::poll(Report& report) {
   PollFate fate;
   Conversation talk(*context_.api, shared_.gpu.handle, shared_.gpu.device.uuid, memory_, fate,
                     report);
-  shared_.inbox.put(reader_.drain(talk, !shared_.gpu.mig_enabled));
+  shared_.inbox.put(reader_.drain(talk, !shared_.gpu.mig_enabled, context_.disabled));
   // What a lost device means for its values is the fast lane's to say.
   return fate.verdict();
 }

@@ -30,7 +30,8 @@ class SlowLane final : public Lane {
     model::Samples last = {};
   };
 
-  void read_power_times(Gathering& found) const;
+  // How long it slept and was awake, and who keeps it so.
+  void read_sleep(Gathering& found) const;
   void read_all(Conversation& talk, Gathering& found, uint64_t most_calls);
   // Activity of the GPU's instances, each a mean over the time since its last turn.
   void read_instances(Conversation& gpu);

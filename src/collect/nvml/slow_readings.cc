@@ -125,13 +125,13 @@ Reading reading(Return code, T number, double unit = 1) {
 void read_numbers(Conversation& talk, Gathering& found) {
   for (size_t i = 0; i < std::size(kNumbers); ++i) {
     const NumberRow& row = kNumbers[i];
-    if (found.has(row.metric)) continue;
+    if (!found.lacks(row.metric)) continue;
     unsigned number = 0;
     const Return code =
         talk.ask(Query::kNumber, static_cast<uint32_t>(i), talk.api().*row.call, &number);
     found.put(row.metric, reading(code, number_of(number), row.unit));
   }
-  if (found.has(kGpuPowerLimitLowest) && found.has(kGpuPowerLimitHighest)) return;
+  if (!found.lacks(kGpuPowerLimitLowest) && !found.lacks(kGpuPowerLimitHighest)) return;
   unsigned lowest = 0;
   unsigned highest = 0;
   const Return code =
@@ -153,6 +153,7 @@ void read_clock_by_id(Conversation& talk, Gathering& found, const ClockRow& row)
 
 void read_clock_limits(Conversation& talk, Gathering& found) {
   for (const ClockRow& row : kClocks) {
+    if (!found.wants(row.metric)) continue;
     unsigned megahertz = 0;
     const Return code = talk.ask(row.query, static_cast<uint32_t>(row.type), talk.api().*row.call,
                                  row.type, &megahertz);
@@ -183,28 +184,47 @@ void read_thresholds(Conversation& talk, Gathering& found) {
   }
 }
 
-void read_memory_windows(Conversation& talk, Gathering& found) {
+void read_bar1(Conversation& talk, Gathering& found) {
   Bar1Memory bar1{};
-  Return code = talk.ask(Query::kBar1, 0, talk.api().bar1, &bar1);
+  const Return code = talk.ask(Query::kBar1, 0, talk.api().bar1, &bar1);
   found.put(kGpuBar1Used, reading(code, bar1.used));
   found.put(kGpuBar1Free, reading(code, bar1.free));
   found.put(kGpuBar1Total, reading(code, bar1.total));
+}
+
+void read_protected_memory(Conversation& talk, Gathering& found) {
   MemoryV1 used{};
-  code = talk.ask(Query::kProtectedMemory, 0, talk.api().protected_memory, &used);
+  Return code = talk.ask(Query::kProtectedMemory, 0, talk.api().protected_memory, &used);
   found.put(kGpuProtectedMemoryUsed, reading(code, used.used));
   ProtectedMemorySize size{};
   code = talk.ask(Query::kProtectedSize, 0, talk.api().protected_size, &size);
   found.put(kGpuProtectedMemoryTotal, reading(code, size.protected_kib, kKibi));
 }
 
+std::vector<MetricId> number_metrics() {
+  std::vector<MetricId> metrics{kGpuPowerLimitLowest, kGpuPowerLimitHighest};
+  for (const NumberRow& row : kNumbers) metrics.push_back(row.metric);
+  return metrics;
+}
+
+std::vector<MetricId> ecc_metrics() {
+  std::vector<MetricId> metrics{kGpuEccMode, kGpuEccModePending, kGpuEccSramThreshold};
+  for (const ErrorRow& row : kErrors) {
+    metrics.push_back(row.total);
+    metrics.push_back(row.by_location);
+  }
+  return metrics;
+}
+
 void read_engines(Conversation& talk, Gathering& found) {
-  read_engine_utilization(talk, found, kGpuJpegUtilization);
-  read_engine_utilization(talk, found, kGpuOfaUtilization);
+  for (const MetricId engine : {kGpuJpegUtilization, kGpuOfaUtilization}) {
+    if (found.wants(engine)) read_engine_utilization(talk, found, engine);
+  }
 }
 
 void read_ecc(Conversation& talk, Gathering& found) {
   const NvmlApi& api = talk.api();
-  if (!found.has(kGpuEccMode)) {
+  if (found.lacks(kGpuEccMode)) {
     unsigned current = 0;
     unsigned pending = 0;
     const Return code = talk.ask(Query::kEccMode, 0, api.ecc_mode, &current, &pending);
@@ -214,37 +234,42 @@ void read_ecc(Conversation& talk, Gathering& found) {
   for (const ErrorRow& row : kErrors) {
     const uint32_t sub = static_cast<uint32_t>(row.type) << 1 | static_cast<uint32_t>(row.counter);
     unsigned long long count = 0;
-    if (!found.has(row.total)) {
+    if (found.lacks(row.total)) {
       const Return code =
           talk.ask(Query::kEccTotal, sub, api.ecc_total, row.type, row.counter, &count);
       found.put(row.total, reading(code, count));
     }
+    if (!found.wants(row.by_location)) continue;
     // There is no field for the SRAM as a whole, which is where newer boards count.
     const Return code = talk.ask(Query::kEccSram, sub, api.ecc_at, row.type, row.counter,
                                  unsigned{kLocationSram}, &count);
     found.put(row.by_location, reading(code, count), "sram");
   }
+  if (!found.wants(kGpuEccSramThreshold)) return;
   SramErrors sram{.version = struct_version<SramErrors>(1)};
   const Return code = talk.ask(Query::kSramErrors, 0, api.sram_errors, &sram);
   found.put(kGpuEccSramThreshold, reading(code, sram.threshold_exceeded != 0 ? 1 : 0));
 }
 
-void read_repairs(Conversation& talk, Gathering& found) {
+void read_remap_banks(Conversation& talk, Gathering& found) {
   RowRemapHistogram banks{};
-  Return code = talk.ask(Query::kRemapHistogram, 0, talk.api().remap_histogram, &banks);
+  const Return code = talk.ask(Query::kRemapHistogram, 0, talk.api().remap_histogram, &banks);
   found.put(kGpuRowRemapBanks, reading(code, banks.max), "max");
   found.put(kGpuRowRemapBanks, reading(code, banks.high), "high");
   found.put(kGpuRowRemapBanks, reading(code, banks.partial), "partial");
   found.put(kGpuRowRemapBanks, reading(code, banks.low), "low");
   found.put(kGpuRowRemapBanks, reading(code, banks.none), "none");
+}
+
+void read_repair_status(Conversation& talk, Gathering& found) {
   RepairStatus repair{.version = struct_version<RepairStatus>(1)};
-  code = talk.ask(Query::kRepairStatus, 0, talk.api().repair_status, &repair);
+  const Return code = talk.ask(Query::kRepairStatus, 0, talk.api().repair_status, &repair);
   found.put(kGpuRepairPending, reading(code, repair.channel_pending != 0 ? 1 : 0),
             "memory_channel");
   found.put(kGpuRepairPending, reading(code, repair.tpc_pending != 0 ? 1 : 0), "tpc");
 }
 
-void read_sharing(Conversation& talk, Gathering& found) {
+void read_confidential(Conversation& talk, Gathering& found) {
   const NvmlApi& api = talk.api();
   ConfidentialSettings settings{.version = struct_version<ConfidentialSettings>(1)};
   Return code = talk.ask_library(Query::kConfidential, 2, api.confidential_settings, &settings);
@@ -253,10 +278,13 @@ void read_sharing(Conversation& talk, Gathering& found) {
     code = talk.ask_library(Query::kConfidential, 1, api.confidential_state, &state);
   }
   found.put(kGpuConfidential, reading(code, state.is_on != 0 ? 1 : 0));
-  // How many there are is said even when they do not fit.
+}
+
+// How many there are is said even when they do not fit.
+void read_virtual_instances(Conversation& talk, Gathering& found) {
   std::array<unsigned, kMostVgpus> instances{};
   unsigned count = kMostVgpus;
-  code = talk.ask(Query::kActiveVgpus, 0, api.active_vgpus, &count, instances.data());
+  Return code = talk.ask(Query::kActiveVgpus, 0, talk.api().active_vgpus, &count, instances.data());
   if (code == Return::kInsufficientSize) code = Return::kSuccess;
   found.put(kGpuVirtualInstances, reading(code, count));
 }
@@ -266,7 +294,7 @@ void read_pcie_throughput(Conversation& talk, Gathering& found) {
   for (const auto& [direction, metric] :
        {std::pair(PcieDirection::kTransmit, kGpuPcieTransmitRate),
         std::pair(PcieDirection::kReceive, kGpuPcieReceiveRate)}) {
-    if (found.has(metric)) continue;
+    if (!found.lacks(metric)) continue;
     unsigned kilobytes = 0;
     const Return code = talk.ask(Query::kPcieThroughput, static_cast<uint32_t>(direction),
                                  talk.api().pcie_throughput, direction, &kilobytes);
@@ -276,33 +304,45 @@ void read_pcie_throughput(Conversation& talk, Gathering& found) {
 
 }  // namespace
 
-SlowReadings::SlowReadings(const NvmlApi& api, SharedGpu& shared)
+SlowReadings::SlowReadings(const NvmlApi& api, SharedGpu& shared,
+                           const catalog::MetricSet& disabled)
     : shared_(shared),
       driver_(parse_driver_version(shared.gpu.device.driver)),
-      fields_(kSlowBatch, slow_fields(), driver_),
-      links_(api, driver_),
+      fields_(kSlowBatch, wanted(slow_fields(), disabled), driver_),
+      links_(api, driver_, disabled),
       pcie_bytes_(kPcieBatch, pcie_byte_fields(), driver_),
-      turns_(turns()) {}
+      turns_(turns(), disabled) {}
 
 // What users look at first comes first.
 std::vector<Turn> SlowReadings::turns() {
   return {
-      read_numbers,
-      read_thresholds,
-      read_ecc,
-      read_fabric,
-      [this](auto& talk, auto& found) { links_.read_states(talk, found); },
-      read_memory_windows,
-      read_sessions,
-      read_engines,
-      read_repairs,
-      read_sharing,
-      read_clock_limits,
-      read_violations,
-      [this](auto& talk, auto& found) { links_.read_errors(talk, found); },
-      [this](auto& talk, auto& found) { links_.read_activity(talk, found); },
-      [this](auto& talk, auto& found) { read_fan_rpm(talk, found); },
-      [this](auto& talk, auto& found) { read_pcie_rates(talk, found); },
+      {read_numbers, number_metrics()},
+      {read_thresholds, {kGpuTemperatureThreshold}},
+      {read_ecc, ecc_metrics()},
+      {read_fabric, {kGpuFabricState, kGpuFabricClique, kGpuFabricHealth, kGpuFabricFault}},
+      {[this](auto& talk, auto& found) { links_.read_states(talk, found); },
+       {kGpuNvlinkState, kGpuNvlinkVersion}},
+      {read_bar1, {kGpuBar1Used, kGpuBar1Free, kGpuBar1Total}},
+      {read_protected_memory, {kGpuProtectedMemoryUsed, kGpuProtectedMemoryTotal}},
+      {read_sessions,
+       {kGpuEncoderSessions, kGpuEncoderFrameRate, kGpuEncoderLatency, kGpuFbcSessions,
+        kGpuFbcFrameRate, kGpuFbcLatency}},
+      {read_engines, {kGpuJpegUtilization, kGpuOfaUtilization}},
+      {read_remap_banks, {kGpuRowRemapBanks}},
+      {read_repair_status, {kGpuRepairPending}},
+      {read_confidential, {kGpuConfidential}},
+      {read_virtual_instances, {kGpuVirtualInstances}},
+      {read_clock_limits,
+       {kGpuClockLimit, kGpuApplicationClock, kGpuApplicationClockDefault, kGpuClockCustomerLimit}},
+      {read_violations, {kGpuViolationSeconds}},
+      {[this](auto& talk, auto& found) { links_.read_errors(talk, found); }, link_error_metrics()},
+      {[this](auto& talk, auto& found) { links_.read_ecc_errors(talk, found); },
+       {kGpuNvlinkEccErrors}},
+      {[this](auto& talk, auto& found) { links_.read_activity(talk, found); },
+       {kGpuNvlinkLinkReceiveMean, kGpuNvlinkLinkTransmitMean}},
+      {[this](auto& talk, auto& found) { read_fan_rpm(talk, found); }, {kGpuFanRpm}},
+      {[this](auto& talk, auto& found) { read_pcie_rates(talk, found); },
+       {kGpuPcieTransmitRate, kGpuPcieReceiveRate}},
   };
 }
 

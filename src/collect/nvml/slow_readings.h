@@ -17,7 +17,7 @@ namespace gpusight::collect::nvml {
 
 class SlowReadings {
  public:
-  SlowReadings(const NvmlApi& api, SharedGpu& shared);
+  SlowReadings(const NvmlApi& api, SharedGpu& shared, const catalog::MetricSet& disabled);
 
   // Gives every slow metric a value or a reason.
   void read(Conversation& talk, Gathering& found);

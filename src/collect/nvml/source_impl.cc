@@ -51,7 +51,8 @@ std::vector<std::string> addresses_of(const std::vector<Gpu>& gpus) {
 NvmlSource::NvmlSource(SourceOptions options, Environment environment)
     : options_(std::move(options)),
       environment_(std::move(environment)),
-      sleep_(options_.root, *options_.clock) {
+      sleep_(options_.root, *options_.clock),
+      bind_(options_.root, *options_.clock) {
   nvrm_->open(options_.root);  // what is logged before the driver is opened counts as well
 }
 
@@ -64,7 +65,13 @@ std::vector<std::pair<model::Device, DeviceState>> NvmlSource::untouched() const
 NvmlSource::Bus NvmlSource::look_at_bus() const {
   Bus bus;
   bus.devices = platform::display_devices(options_.root, platform::kVendorNvidia);
+  const std::vector<std::string> taken = bind_.taken();
   for (const platform::PciDevice& device : bus.devices) {
+    if (std::ranges::find(taken, device.address) != taken.end() &&
+        platform::pci_driver(options_.root, device.address) != "nvidia") {
+      bus.is_any_taken = true;
+      continue;
+    }
     // Another driver's device is nothing that this library could wake or read.
     if (!device.driver.empty() && device.driver != "nvidia") continue;
     const auto status = platform::runtime_status(options_.root, device.address);
@@ -109,9 +116,10 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
     return absent(diagnosis.init_failed(started, *library, meter), bus);
   }
   auto session = std::make_unique<LibrarySession>(library);
-  // With a sleeper on the bus, asking by index would wake it.
-  Enumeration found = bus.asleep.empty() ? enumerate_all(meter, library->api, bus.devices, *known_)
-                                         : enumerate_at(meter, library->api, bus.awake, *known_);
+  // With a sleeper on the bus, asking by index would wake it; and hold again what is being unbound.
+  const bool may_ask_all = bus.asleep.empty() && !bus.is_any_taken;
+  Enumeration found = may_ask_all ? enumerate_all(meter, library->api, bus.devices, *known_)
+                                  : enumerate_at(meter, library->api, bus.awake, *known_);
   // When no device answers and none is lost, what they say is the thing to show.
   if (found.gpus.empty() && found.lost.size() == found.failed) {
     return absent(diagnosis.no_devices(found.failure, found.refused), bus);
@@ -124,14 +132,18 @@ Opened NvmlSource::open_library(const Bus& bus, const std::shared_ptr<NvmlLibrar
   absent_retry_.restart();
   // Addresses of simulated devices may be those of real ones.
   const bool on_this_bus = !library->simulated || !options_.root.is_real();
-  sleep_.opened(on_this_bus ? addresses_of(found.gpus) : std::vector<std::string>(), bus.asleep);
+  const std::vector<std::string> addresses =
+      on_this_bus ? addresses_of(found.gpus) : std::vector<std::string>();
+  sleep_.opened(addresses, bus.asleep);
+  bind_.opened(addresses);
   set_untouched(bus.asleep, found.lost);
   Opened result{.status = status_of(*library, found), .untouched = untouched_};
   if (found.gpus.empty()) return result;  // all lost: nothing to read, everything to show
   LaneContext context{.clock = options_.clock,
                       .root = options_.root,
                       .interval = options_.interval,
-                      .pace = options_.pace};
+                      .pace = options_.pace,
+                      .disabled = not_needed(options_.disabled)};
   if (!on_this_bus) context.kernel_files = KernelFiles::kOfOthers;
   if (on_this_bus && nvrm_->open(options_.root)) context.nvrm = nvrm_;
   result.generation = std::make_unique<NvmlGeneration>(std::move(session), std::move(found.gpus),
@@ -167,6 +179,7 @@ Opened NvmlSource::all_asleep(const Bus& bus) {
   message_ = MessageId::kNvmlAllAsleep;
   opened_.clear();
   sleep_.opened({}, bus.asleep);
+  bind_.opened({});
   set_untouched(bus.asleep, {});
   absent_retry_.restart();
   return {.status = {.name = std::string(name()), .phase = phase_, .message = message_},
@@ -178,6 +191,7 @@ Opened NvmlSource::absent(const Problem& problem, const Bus& bus) {
   message_ = problem.message;
   opened_.clear();
   sleep_.opened({}, bus.asleep);
+  bind_.opened({});
   set_untouched(bus.asleep, {});
   absent_retry_.schedule(options_.clock->mono());
   return {.status = {.name = std::string(name()),
@@ -195,11 +209,43 @@ void NvmlSource::set_untouched(const std::vector<std::string>& asleep,
                             DeviceState::kAsleep);
   }
   for (const model::Device& device : lost) untouched_.emplace_back(device, DeviceState::kLost);
+  for (const std::string& address : bind_.taken()) {
+    if (const auto device = known_->by_pci(address)) {
+      untouched_.emplace_back(*device, DeviceState::kReleased);
+    }
+  }
+}
+
+// All that was open a moment ago, and what was taken before.
+void NvmlSource::list_released() {
+  std::erase_if(untouched_,
+                [](const auto& entry) { return entry.second == DeviceState::kReleased; });
+  for (const model::Device& device : opened_) {
+    untouched_.emplace_back(device, DeviceState::kReleased);
+  }
+  for (const std::string& address : bind_.taken()) {
+    const bool is_listed = std::ranges::any_of(
+        opened_, [&](const model::Device& device) { return device.pci == address; });
+    const auto device = known_->by_pci(address);
+    if (!is_listed && device) untouched_.emplace_back(*device, DeviceState::kReleased);
+  }
+}
+
+// Where nobody looks whether a device works it is never idle.
+Activity NvmlSource::seen(Activity activity) const {
+  const bool is_blind = options_.disabled.has(MetricId::kGpuUtilization) &&
+                        options_.disabled.has(MetricId::kGpuProcesses);
+  if (is_blind) activity.idle_for = {};
+  return activity;
 }
 
 Wish NvmlSource::watch(const Activity& activity) {
   const MonoTime now = options_.clock->mono();
-  const Wish wish = sleep_.look(activity);
+  if (const Wish wish = bind_.look(activity.is_open); wish != Wish::kStay || bind_.has_let_go()) {
+    if (wish == Wish::kLetGo) list_released();
+    return wish;
+  }
+  const Wish wish = sleep_.look(seen(activity));
   if (wish == Wish::kClose) {
     // Let go of; they are on their way to sleep, and nobody touches them.
     for (const model::Device& device : opened_) {

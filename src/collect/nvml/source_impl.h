@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collect/nvml/bind_watch.h"
 #include "collect/nvml/diagnosis.h"
 #include "collect/nvml/generation.h"
 #include "collect/nvml/known_devices.h"
@@ -37,6 +38,7 @@ class NvmlSource final : public Source {
     std::vector<platform::PciDevice> devices;
     std::vector<std::string> awake;  // those of the driver, or of none yet
     std::vector<std::string> asleep;
+    bool is_any_taken = false;  // there is one that its driver has lost (bind_watch.h): in neither
     bool all_sleep() const { return awake.empty() && !asleep.empty(); }
   };
 
@@ -47,6 +49,8 @@ class NvmlSource final : public Source {
   Opened absent(const Problem& problem, const Bus& bus);
   void set_untouched(const std::vector<std::string>& asleep,
                      const std::vector<model::Device>& lost);
+  void list_released();
+  Activity seen(Activity activity) const;
   Wish look_for_change();
   std::string traces() const;
 
@@ -55,6 +59,7 @@ class NvmlSource final : public Source {
   std::shared_ptr<KnownDevices> known_ = std::make_shared<KnownDevices>();
   std::shared_ptr<NvrmWatch> nvrm_ = std::make_shared<NvrmWatch>();
   SleepWatch sleep_;
+  BindWatch bind_;
 
   model::SourcePhase phase_ = model::SourcePhase::kStarting;
   catalog::MessageId message_ = catalog::MessageId::kSourceStarting;

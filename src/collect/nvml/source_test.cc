@@ -395,6 +395,39 @@ TEST_F(NvmlSleep, ASleeperOfAnotherDriverIsNotOurs) {
 }
 
 // The real search, with files in place of libraries.
+// FAULT-080
+TEST_F(NvmlSleep, WhoHasAnAwakeDeviceOpenIsToldWhereItCouldSleep) {
+  add_to_bus(kAddress);
+  std::filesystem::create_directories(root_ + "/sys/bus/pci/devices/0000:19:00.0/drm/card1");
+  for (const char* pid : {"1", "700", "800", "900"}) {
+    write("/proc/" + std::string(pid) + "/stat",
+          std::string(pid) + " (prog" + pid +
+              ") S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n");
+    std::filesystem::create_directories(root_ + "/proc/" + pid + "/fd");
+  }
+  std::filesystem::create_symlink("/dev/dri/card1", root_ + "/proc/700/fd/5");
+  std::filesystem::create_symlink("/dev/dri/card0", root_ + "/proc/800/fd/5");
+  open();
+  slow();
+  ASSERT_TRUE(subject("GPU-0")->holders.has_value());
+  const model::Holders& holders = *subject("GPU-0")->holders;
+  ASSERT_EQ(holders.processes.size(), 1u);
+  EXPECT_EQ(holders.processes[0].pid, 700);
+  EXPECT_EQ(holders.processes[0].owner.command, "prog700");
+  EXPECT_FALSE(holders.is_partial);
+  // Looked at once a minute.
+  std::filesystem::create_symlink("/dev/dri/card1", root_ + "/proc/900/fd/1");
+  clock_.advance(seconds(10));
+  slow();
+  EXPECT_EQ(subject("GPU-0")->holders->processes.size(), 1u);
+  clock_.advance(seconds(50));
+  slow();
+  EXPECT_EQ(subject("GPU-0")->holders->processes.size(), 2u);
+  write("/sys/bus/pci/devices/0000:19:00.0/power/control", "on\n");
+  slow();
+  EXPECT_FALSE(subject("GPU-0")->holders.has_value());
+}
+
 class NvmlSearch : public TestMachine {
  protected:
   SourceOptions options(const std::string& named = {}) {

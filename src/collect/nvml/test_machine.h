@@ -53,6 +53,7 @@ class TestMachine : public testing::Test {
                             .root = platform::RootFs(root_),
                             .nvml_path = nvml_path_,
                             .interval = interval_,
+                            .disabled = disabled_,
                             .pace = pace_,
                             .number = 1};
       source_ = std::make_unique<NvmlSource>(options, environment_);
@@ -122,6 +123,7 @@ class TestMachine : public testing::Test {
   std::string root_;
   std::string nvml_path_ = "/opt/named/libnvidia-ml.so.1";
   Duration interval_ = std::chrono::seconds(1);
+  catalog::MetricSet disabled_;
   Pace pace_ = Pace::kAtOnce;  // so that one poll shows what there is
   FakeClock clock_;
   FakeNvml fake_;

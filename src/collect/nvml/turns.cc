@@ -4,9 +4,11 @@
 
 namespace gpusight::collect::nvml {
 
-Turns::Turns(std::vector<Turn> turns) {
+Turns::Turns(std::vector<Turn> turns, const catalog::MetricSet& disabled) {
   entries_.reserve(turns.size());
-  for (Turn& turn : turns) entries_.push_back({.read = std::move(turn)});
+  for (Turn& turn : turns) {
+    if (!disabled.has_all(turn.metrics)) entries_.push_back({.read = std::move(turn.read)});
+  }
   for (Entry& entry : entries_) order_.push_back(&entry);
 }
 

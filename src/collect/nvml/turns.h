@@ -14,11 +14,15 @@
 
 namespace gpusight::collect::nvml {
 
-using Turn = std::function<void(Conversation&, Gathering&)>;
+struct Turn {
+  std::function<void(Conversation&, Gathering&)> read;
+  std::vector<catalog::MetricId> metrics;  // that it serves
+};
 
 class Turns {
  public:
-  explicit Turns(std::vector<Turn> turns);
+  // Those that serve nothing but what is disabled are never taken.
+  Turns(std::vector<Turn> turns, const catalog::MetricSet& disabled);
 
   // A turn is not due again before `pause` has passed.
   void take(Conversation& talk, Gathering& found, Duration pause = {});
@@ -27,7 +31,7 @@ class Turns {
 
  private:
   struct Entry {
-    Turn read;
+    std::function<void(Conversation&, Gathering&)> read;
     uint64_t cost = 1;                 // in calls, the last time
     std::optional<MonoTime> taken_at;  // as a whole
     model::Samples last;

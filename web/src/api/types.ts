@@ -72,7 +72,7 @@ export interface ProcessRow {
   owner: "known" | "exited" | "foreign" | "pending";
 }
 
-export type DeviceState = "active" | "asleep" | "busy" | "lost";
+export type DeviceState = "active" | "asleep" | "busy" | "lost" | "released";
 
 export interface Device extends Subject {
   uuid: string;

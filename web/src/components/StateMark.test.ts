@@ -17,6 +17,7 @@ describe("the state of a device in words", () => {
     expect(words({ state: "lost" })).toMatchObject({ tone: "bad", words: `LOST since ${since}` });
     expect(words({ state: "busy" })).toMatchObject({ tone: "warn", words: `busy since ${since}` });
     expect(words({ state: "asleep" })).toMatchObject({ tone: "quiet", words: "asleep" });
+    expect(words({ state: "released" })).toMatchObject({ tone: "quiet", words: "released" });
   });
 
   it("names every reason that slows the device down", () => {

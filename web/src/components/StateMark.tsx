@@ -51,6 +51,12 @@ export function deviceWords(catalog: Catalog, device: Device, nowSeconds: number
         words: message("word.asleep"),
         title: `${reasonText(catalog, "asleep")} · ${since}`,
       };
+    case "released":
+      return {
+        tone: "quiet",
+        words: message("word.released"),
+        title: `${reasonText(catalog, "disabled")} · ${since}`,
+      };
     default: {
       const reasons = throttleWords(catalog, device);
       if (reasons.length === 0) return { tone: "ok", words: t("state_active"), title: since };
