@@ -136,7 +136,7 @@ store::HistoryStats record(const FillOptions& options, const std::vector<Subject
     }
   }
   settle(*history);
-  const store::HistoryStats stats = history->stats();
+  store::HistoryStats stats = history->stats();
   CHECK(stats.recording.ok(), stats.recording.message());
   CHECK(stats.dropped_ticks == 0 && stats.dropped_samples == 0, "everything is recorded");
   CHECK(history->close(std::chrono::minutes(5)), "the disk is not stuck");

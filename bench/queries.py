@@ -266,9 +266,10 @@ def explained():
     """What the table is about, for RESULTS.md."""
     return [
         "Over HTTP on loopback until the answer is read, median of fifteen, engines asked in turns without caches of",
-        "answers and at the priority that gpusight gives to queries. The last day of the month is `simulated_day`",
-        "recorded at a sample a second; what lies after the last border of four hours (UTC) is rolled up by each query,",
-        "which costs up to 8 ms at the border. The days before have a sample in 30 s, which makes as many rows of",
+        "answers, each in a session of its own and at the priority that gpusight gives to queries.",
+        "The last day of the month is `simulated_day` recorded at a sample a second; what lies after the last border",
+        "of four hours (UTC) is rolled up by each query, which costs up to 8 ms at the border.",
+        "The days before have a sample in 30 s, which makes as many rows of",
         "minutes and hours. The others hold the last day of the two metrics that they are asked for and nothing else:",
         f"Prometheus in one block, VictoriaMetrics merged. The page is twelve queries such as `{PAGE[6]}`.",
     ]

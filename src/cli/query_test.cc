@@ -175,12 +175,13 @@ TEST_F(QueryCommand, WithoutADaemonItReadsTheStateDirectoryItself) {
 }
 
 TEST(QueryAnswer, WhatIsNoAnswerIsRefused) {
+  constexpr const char* kNoLabel =
+      R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{"a":1},)"
+      R"("value":[1,"2"]}]}})";
   for (const char* text :
        {"", "[]", "{}", R"({"status":"success"})", R"({"status":"success","data":[]})",
         R"({"status":"success","data":{"resultType":"vector","result":[{}]}})",
-        R"({"status":"success","data":{"resultType":"scalar","result":["1","2"]}})",
-        R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{"a":1},)"
-        R"("value":[1,"2"]}]}})",
+        R"({"status":"success","data":{"resultType":"scalar","result":["1","2"]}})", kNoLabel,
         R"({"status":"error"})"}) {
     EXPECT_FALSE(read_query_answer(text).ok()) << text;
   }

@@ -200,7 +200,8 @@ TEST_F(TiersTest, AnInstantIsTheLastValueOfItsRow) {
 TEST_F(TiersTest, CoarseTiersAreLookedBackIntoFurther) {
   const TieredData hours(kHours);
   const auto result = instant(hours, "gauge", 4 * kHour + 119 * kMinute);
-  EXPECT_EQ(lines_of(result), Lines{"gauge " + number_text(TieredData::gauge_at(4 * 3600))});
+  EXPECT_EQ(lines_of(result),
+            Lines{"gauge " + number_text(TieredData::gauge_at(int64_t{4} * 3600))});
   EXPECT_EQ(lines_of(instant(hours, "gauge", 6 * kHour)), Lines{});
   ASSERT_GE(hours.asked_.size(), 2u);
   EXPECT_EQ(hours.asked_[0].start_ms, 4 * kHour + 119 * kMinute - 5 * kMinute);

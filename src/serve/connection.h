@@ -24,9 +24,9 @@ using Socket = boost::asio::generic::stream_protocol::socket;
 using HttpRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 struct ConnectionLimits {
-  size_t target_bytes = 12 * 1024;  // a query may be asked by GET
+  size_t target_bytes = size_t{12} << 10;  // a query may be asked by GET
   uint32_t header_bytes = 16 * 1024;
-  uint64_t body_bytes = 64 * 1024;
+  uint64_t body_bytes = uint64_t{64} << 10;
   Duration request_time = std::chrono::seconds(10);  // for a whole request, from its first byte
   Duration idle_time = std::chrono::seconds(75);     // between requests: longer than a usual scrape
   Duration write_time = std::chrono::seconds(30);    // for one answer or message

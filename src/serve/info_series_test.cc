@@ -30,7 +30,7 @@ class InfoSeriesTest : public testing::Test {
  protected:
   InfoSeriesTest() {
     for (int i = 0; i < 100; ++i) {
-      const int64_t now = i * 1000;
+      const int64_t now = int64_t{i} * 1000;
       add("gpu_up", "GPU-a", now, 1);
       if (i < 90) add("gpu_up", "GPU-b", now, i < 50 ? 1 : 0);
       if (i == 90) add("gpu_up", "GPU-b", now, model::stale_marker());

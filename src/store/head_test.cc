@@ -135,6 +135,7 @@ TEST(Head, PartsEndWhenTheirMetricGoesAbsentAsAWhole) {
 TEST(Head, WindowsAreOpenOnTheLeftAndClosedOnTheRight) {
   TemperatureHead t;
   std::vector<int64_t> at;
+  at.reserve(5);
   for (int i = 0; i < 5; ++i) at.push_back(t.celsius(i));
   const Series some = read(t.head, {}, at[1], at[3]);
   ASSERT_EQ(some.size(), 1u);
@@ -319,7 +320,9 @@ class HeadMatching : public testing::Test {
     snapshot.host = {{MetricId::kHostLoad1, "", ticks_.fresh(0.25)}};
     head_.append(snapshot);
   }
-  size_t count(std::vector<model::Matcher> matchers) { return read(head_, matchers).size(); }
+  size_t count(std::vector<model::Matcher> matchers) {
+    return read(head_, std::move(matchers)).size();
+  }
 
   Head head_;
   Ticks ticks_;

@@ -76,7 +76,9 @@ class Ticks {
 
 inline std::string text_of(const model::Labels& labels) {
   std::string text = "{";
-  for (const auto& [name, value] : labels) text += name + "=\"" + value + "\",";
+  for (const auto& [name, value] : labels) {
+    text.append(name).append("=\"").append(value).append("\",");
+  }
   text.back() = labels.empty() ? '{' : '}';
   return text;
 }

@@ -31,6 +31,7 @@ TEST(HeadThreads, ReadersSeeWholeTicksWhileTheWriterGoesOn) {
     is_done = true;
   });
   std::vector<std::thread> readers;
+  readers.reserve(3);
   for (int reader = 0; reader < 3; ++reader) {
     readers.emplace_back([&, reader] {
       while (!is_done) {
