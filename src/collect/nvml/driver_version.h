@@ -13,7 +13,7 @@ struct DriverVersion {
   uint32_t branch = 0;
   uint32_t minor = 0;
   uint32_t patch = 0;
-  auto operator<=>(const DriverVersion&) const = default;
+  auto operator<=>(const DriverVersion&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // "580.105.08" → {580, 105, 8}; "" or what is no version → nullopt.
