@@ -41,10 +41,8 @@ void adopt_starts(std::vector<model::Process>& processes, const std::vector<Iden
   }
 }
 
-// What stood for a device that could not be asked who it is.
-bool is_stand_in(std::string_view uuid) {
-  return uuid.starts_with("PCI-") || uuid.starts_with("NVML-INDEX-");
-}
+// Of a device that could not be asked who it is, nor where it sits.
+bool is_nameless(std::string_view uuid) { return uuid.starts_with("NVML-INDEX-"); }
 
 // In the order of snapshots. The last word on a series counts.
 model::Samples in_order(model::Samples said) {
@@ -198,6 +196,16 @@ void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::
   }
 }
 
+// Another device is where this one was: the same one under its own name, or its successor.
+bool Board::is_taken_over(const DeviceEntry& entry, const std::set<std::string>& present) const {
+  const model::Device& device = *entry.device;
+  if (device.pci.empty() || device.uuid != "PCI-" + device.pci) return false;
+  return std::ranges::any_of(present, [&](const std::string& uuid) {
+    const auto at = devices_.find(uuid);
+    return at != devices_.end() && at->second.device->pci == device.pci;
+  });
+}
+
 void Board::lose_missing(size_t place, const std::set<std::string>& present, const Now& now) {
   std::vector<std::string> gone;
   for (auto& [uuid, entry] : devices_) {
@@ -208,8 +216,8 @@ void Board::lose_missing(size_t place, const std::set<std::string>& present, con
         emit(EventKind::kMigChange, entry.device->parent, {}, now);
       }
       gone.push_back(uuid);
-    } else if (is_stand_in(uuid)) {
-      // It gives way to the device itself once that was opened.
+    } else if (is_nameless(uuid) || is_taken_over(entry, present)) {
+      // A stand-in gives way to the device itself once that was opened.
       gone.push_back(uuid);
     } else {
       set_state(entry, DeviceState::kLost, now);

@@ -104,6 +104,7 @@ class Board {
 
   DeviceEntry& entry_for(const model::Device& device, size_t source, const Now& now);
   void set_state(DeviceEntry& entry, model::DeviceState state, const Now& now);
+  bool is_taken_over(const DeviceEntry& entry, const std::set<std::string>& present) const;
   void lose_missing(size_t place, const std::set<std::string>& present, const Now& now);
   void miss_expected(const Now& now);
   void apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,

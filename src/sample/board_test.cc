@@ -212,6 +212,19 @@ TEST_F(BoardTest, WhatStoodForADeviceThatDidNotAnswerGivesWayToIt) {
   EXPECT_EQ(snapshot.devices[0].device->uuid, "GPU-0");
 }
 
+TEST_F(BoardTest, ADeviceKnownByItsPlaceOnlyIsMissedUnlessAnotherIsThere) {
+  const model::Device placed{.uuid = "PCI-0000:04:00.0", .pci = "0000:04:00.0"};
+  open({gpu_, placed});
+  EXPECT_EQ(happened(), "");
+  open({gpu_});
+  EXPECT_EQ(build().devices.size(), 2u);
+  EXPECT_EQ(happened(), "device_lost");
+  open({gpu_, {.uuid = "GPU-4", .pci = placed.pci}});
+  const model::Snapshot snapshot = build();
+  ASSERT_EQ(snapshot.devices.size(), 2u);
+  EXPECT_EQ(snapshot.devices[1].device->uuid, "GPU-4");
+}
+
 model::Event xid(int64_t code) { return {.kind = EventKind::kXid, .uuid = "GPU-0", .code = code}; }
 
 // FAULT-012, FAULT-011
