@@ -7,8 +7,6 @@ namespace gpusight::sample {
 
 using catalog::EventKind;
 using model::DeviceState;
-using model::Reason;
-using model::Value;
 
 namespace {
 
@@ -26,8 +24,7 @@ std::vector<Identity> identities(const std::vector<model::Process>& processes) {
   all.reserve(processes.size());
   for (const model::Process& process : processes) all.push_back(identity(process));
   std::ranges::sort(all);
-  const auto repeated = std::ranges::unique(all);
-  all.erase(repeated.begin(), repeated.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
@@ -56,8 +53,7 @@ model::Samples in_order(model::Samples said) {
     const int labels = said[a].label.compare(said[b].label);
     return labels != 0 ? labels < 0 : a > b;
   });
-  const auto repeated = std::ranges::unique(places, is_same);
-  places.erase(repeated.begin(), repeated.end());
+  places.erase(std::unique(places.begin(), places.end(), is_same), places.end());
   model::Samples samples;
   samples.reserve(places.size());
   for (const uint32_t place : places) samples.push_back(std::move(said[place]));
@@ -182,7 +178,8 @@ void Board::say_reload(SourceEntry& source, const SourceNews& news, const Now& n
 
 void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::string>& present,
                             const Now& now) {
-  for (const auto& [device, state] : news.untouched) {
+  for (const auto& untouched : news.untouched) {
+    const model::Device& device = untouched.first;
     // A device that sleeps is known by its PCI address only, until it was once opened.
     const auto known = std::ranges::find_if(devices_, [&](const auto& item) {
       const model::Device& d = *item.second.device;
@@ -191,7 +188,7 @@ void Board::apply_untouched(size_t place, const SourceNews& news, std::set<std::
     DeviceEntry& entry = known == devices_.end() || known->first == device.uuid
                              ? entry_for(device, place, now)
                              : entry_for(*std::shared_ptr(known->second.device), place, now);
-    set_state(entry, state, now);
+    set_state(entry, untouched.second, now);
     present.insert(entry.device->uuid);
   }
 }

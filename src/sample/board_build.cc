@@ -5,7 +5,6 @@
 
 namespace gpusight::sample {
 
-using catalog::Kind;
 using catalog::MetricId;
 using catalog::MetricRow;
 using catalog::Scope;

@@ -7,7 +7,6 @@ namespace {
 
 using catalog::EventKind;
 using catalog::MetricId;
-using collect::LaneCadence;
 using collect::Verdict;
 using model::DeviceState;
 using model::Reason;

@@ -51,7 +51,8 @@ class History(Case):
         wait_until(lambda: self.committed() > 0, 20, what="the first commit")
         daemon.stop(signal.SIGKILL)
         before = self.committed()
-        numbered = "SELECT s.id, scope, uuid, cadence, metric, label FROM series s JOIN series_group g ON g.id = group_id"
+        numbered = ("SELECT s.id, scope, uuid, cadence, metric, label"
+                    " FROM series s JOIN series_group g ON g.id = group_id")
         series = set(self.ask_all(numbered))
         self.assertGreater(len(series), 100)
         again = self.daemon("--history-commit", "1s", folder=self.folder)

@@ -82,9 +82,7 @@ void give_up(Report& report, std::string_view uuid, const PollFate& fate,
   if (lost) report.state(model::DeviceState::kLost);
   const model::Reason reason = reason_of(fate.fatal);
   for (const MetricId metric : metrics) {
-    if (metric == kGpuUp && lost) {
-      report.set(metric, 0);
-    } else if (metric == kGpuAsleep && lost) {
+    if (lost && (metric == kGpuUp || metric == kGpuAsleep)) {
       report.set(metric, 0);
     } else {
       report.absent(metric, reason);

@@ -245,7 +245,7 @@ TEST_F(NvmlSimulationCost, WithEverythingSwitchedOffItIsAskedOnlyWhetherTheDevic
   read_without("h100-training", {"*"});
   const uint64_t before = made();
   tick(5, seconds(1), 1, "nothing is wanted");
-  EXPECT_EQ(made(), before + 5 * 8);
+  EXPECT_EQ(made(), before + 5UL * 8);
   EXPECT_EQ(opened_.generation->devices().size(), 8u);
 }
 

@@ -12,7 +12,6 @@ namespace gpusight::collect::nvml {
 namespace {
 
 using catalog::MessageId;
-using catalog::MetricId;
 using model::DeviceState;
 using model::SourcePhase;
 using std::chrono::seconds;
@@ -22,7 +21,7 @@ constexpr Activity kClosed{};
 
 class NvmlOpening : public TestMachine {
  protected:
-  void expect_absent(MessageId message, std::vector<std::string> arguments = {}) {
+  void expect_absent(MessageId message, const std::vector<std::string>& arguments = {}) {
     EXPECT_EQ(status().phase, SourcePhase::kAbsent);
     EXPECT_EQ(catalog::message(status().message).key, catalog::message(message).key);
     EXPECT_EQ(status().arguments, arguments);
