@@ -1,9 +1,9 @@
 // Who the pids are that a driver lists: name, user and start time of a process, from /proc.
 //
 // A process is a pid and the time it started. A row that comes with its start, as a source has just
-// read it, is known again by it; without one the start is read in every call, so that a pid used
-// again is a new process and never inherits a name. What may change (the name, by exec) is read
-// again every kCallsBetweenLooks calls, what does not is read once.
+// read it, is known again by it for a few calls; without one the start is read in every call, so
+// that a pid used again is a new process and never inherits a name. What may change (the name, by
+// exec) is read again every kCallsBetweenLooks calls, what does not is read once.
 //
 // Where the driver speaks of other pids than our /proc (inside a container with a PID namespace of
 // its own), nothing is looked up: each row is kForeign, without any name, since a name found there
@@ -39,7 +39,7 @@ class ProcessTable {
  public:
   static constexpr size_t kMaxEntries = 4096;
   static constexpr size_t kNewPerCall = 64;
-  static constexpr uint64_t kCallsBetweenLooks = 10;
+  static constexpr uint64_t kCallsBetweenLooks = 3;
 
   explicit ProcessTable(platform::RootFs root);
 

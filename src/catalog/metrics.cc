@@ -681,10 +681,9 @@ constexpr MetricRow kMetrics[] = {
         .max = 1e+15,
         .group = Group::kMemory,
         .brief = {"Memory total", "显存总量"},
-        .help =
-            {"Device memory that the device has; of an integrated AMD GPU, both its pools, at most "
-             "the host's memory.",
-             "设备的显存总量；AMD 集成 GPU 为两个内存池之和，不超过主机内存。"},
+        .help = {"Device memory that the device has; of an integrated AMD GPU, both its pools, the "
+                 "borrowed one at most the host's memory.",
+                 "设备的显存总量；AMD 集成 GPU 为两个内存池之和，借用部分不超过主机内存。"},
         .elsewhere = {.dcgm = "DCGM_FI_DEV_FB_TOTAL",
                       .dcgm46 = "DCGM_FI_DEV_FB_TOTAL",
                       .nvidia_smi = "nvidia_smi_memory_total_bytes",

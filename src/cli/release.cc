@@ -101,7 +101,10 @@ class Command {
 
   int wait(bool is_release, WallTime until) {
     Result<model::Snapshot> snapshot = fetch_from_daemon(client_, socket_);
-    for (int look = 1; look < kMostLooks && snapshot.ok(); ++look) {
+    // What the sources say is seen a tick later.
+    int64_t looks = kMostLooks;
+    if (snapshot.ok()) looks += 2 * snapshot->interval / kLookEvery;
+    for (int64_t look = 1; look < looks && snapshot.ok(); ++look) {
       if (is_settled(*snapshot, is_release) || !io_.sleep(kLookEvery)) break;
       snapshot = fetch_from_daemon(client_, socket_);
     }

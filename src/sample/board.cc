@@ -277,7 +277,10 @@ void Board::apply_subject(LaneResult& result, collect::Report::Subject& subject,
       entry.sessions = std::move(*subject.sessions);
       entry.sessions_at = now.mono;
     }
-    if (subject.holders) entry.holders = std::move(subject.holders);
+    if (subject.holders) {
+      entry.holders = std::move(subject.holders);
+      entry.holders_at = now.mono;
+    }
     readings = &entry.readings;
   }
   if (!options_.disabled.empty()) {

@@ -82,6 +82,7 @@ class Board {
     std::vector<model::Session> sessions;
     std::optional<MonoTime> sessions_at;
     std::optional<model::Holders> holders;
+    MonoTime holders_at{};
     bool is_looked_for = false;  // whether a source has said how it is
   };
   struct SourceEntry {

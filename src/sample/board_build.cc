@@ -215,7 +215,9 @@ model::DeviceSnapshot Board::build_device(const DeviceEntry& entry, const Now& n
   if (!whole && entry.sessions_at && now.mono - *entry.sessions_at <= slow_patience) {
     device.sessions = entry.sessions;
   }
-  if (!whole) device.holders = entry.holders;
+  // Looked for once a minute.
+  constexpr Duration kHoldersPatience = std::chrono::minutes(3);
+  if (!whole && now.mono - entry.holders_at <= kHoldersPatience) device.holders = entry.holders;
   return device;
 }
 

@@ -134,6 +134,7 @@ void LaneRunner::run(const std::shared_ptr<Core>& core) {
 }
 
 const collect::LaneInfo& LaneRunner::info() const { return core_->info; }
+uint64_t LaneRunner::generation() const { return core_->options.generation_number; }
 
 void LaneRunner::trigger() {
   {

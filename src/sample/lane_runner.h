@@ -76,6 +76,7 @@ class LaneRunner {
   static std::shared_ptr<LaneRunner> start(Options options);
 
   const collect::LaneInfo& info() const;
+  uint64_t generation() const;  // the number of its generation
   // Asks for one poll; nothing happens while the previous one is still running.
   void trigger();
   // True from trigger() until its result lies in the mailbox.

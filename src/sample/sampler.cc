@@ -125,7 +125,9 @@ void Sampler::collect_results(const Now& now) {
     }
     if (result.verdict == collect::Verdict::kDeviceLost) {
       for (const auto& lane : lanes_[result.source]) {
-        if (lane->info().name == result.lane) lane->retire();
+        // A late word of a closed generation is not about the lane that has its name now.
+        const bool is_its_own = lane->generation() == result.generation;
+        if (is_its_own && lane->info().name == result.lane) lane->retire();
       }
     }
     board_.apply_result(std::move(result), now);

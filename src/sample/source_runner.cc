@@ -84,6 +84,15 @@ struct SourceRunner::Core {
 
 void SourceRunner::Core::open() {
   set_in_call_since(options.clock->mono());
+  {
+    MutexLock lock(mutex);
+    // From now on devices are held again, however long opening takes.
+    if (news.status.phase == model::SourcePhase::kReleased) {
+      news.status.phase = model::SourcePhase::kStarting;
+      news.status.message = catalog::MessageId::kSourceStarting;
+      news.status.arguments.clear();
+    }
+  }
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
   generation = std::move(opened.generation);

@@ -287,6 +287,10 @@ Response Api::live(const Request& request) {
 }
 
 Response Api::release(const Request& request) {
+  // A browser whose page may reach the socket, through a tunnel, speaks for nobody.
+  if (request.has_origin) {
+    return error_response(403, "not_allowed", "pages of a browser may not release devices");
+  }
   if (request.caller.role != model::Role::kAdmin) {
     return error_response(403, "not_allowed",
                           "only root and the daemon's own user may release devices, on its Unix "

@@ -72,12 +72,17 @@ struct Asked {
 };
 
 // nullptr where the device has nothing in the span.
-Result<std::unique_ptr<model::SeriesCursor>> open_info(const Asked& asked, const Labels& labels) {
+Result<std::unique_ptr<model::SeriesCursor>> open_info(const Asked& asked, const Labels& labels,
+                                                       int64_t resolution_ms) {
   const Matcher matchers[] = {model::equal_matcher(std::string(kName), "gpu_up"),
                               model::equal_matcher("uuid", std::string(value_of(labels, "uuid")))};
   auto set = TRY(asked.recorded->select(matchers, asked.hints, asked.stop));
   auto up = TRY(set->next());
   if (up == nullptr) return std::unique_ptr<model::SeriesCursor>();
+  // Who reads was told one resolution for all series.
+  if (set->resolution_ms() != resolution_ms) {
+    return Status(Code::kUnavailable, "what is recorded changed while it was read; ask again");
+  }
   return std::unique_ptr<model::SeriesCursor>(
       std::make_unique<InfoCursor>(labels, std::move(set), std::move(up)));
 }
@@ -102,7 +107,7 @@ class WithInfos final : public model::SeriesSet {
     }
     while (next_info_ < infos_.size() &&
            (ahead_ == nullptr || infos_[next_info_] < ahead_->labels())) {
-      auto info = TRY(open_info(asked_, infos_[next_info_++]));
+      auto info = TRY(open_info(asked_, infos_[next_info_++], resolution_ms_));
       if (info != nullptr) return info;
     }
     return std::move(ahead_);

@@ -57,9 +57,10 @@ Result<uint64_t> used_bytes(Db& db) {
 Result<bool> trim_history(Db& db, const Retention& retention, std::optional<int64_t> now_ms) {
   Transaction transaction = TRY(Transaction::begin(db, Transaction::Kind::kWrite));
   bool any = false;
+  Duration keep{};
   for (const TierRow& tier : kTiers) {
     if (!now_ms) break;
-    const Duration keep = retention.keep[static_cast<size_t>(tier.tier)];
+    keep = std::max(keep, retention.keep[static_cast<size_t>(tier.tier)]);
     any = TRY(erase_old(db, tier.tier, *now_ms - milliseconds_of(keep))) || any;
   }
   if (!any && TRY(used_bytes(db)) > retention.max_bytes) any = TRY(erase_oldest(db));

@@ -15,6 +15,7 @@
 namespace gpusight::store {
 
 struct Retention {
+  // A tier is kept at least as long as the finer ones: it may answer in their place.
   std::array<Duration, kTierCount> keep = {kTiers[0].keep, kTiers[1].keep, kTiers[2].keep};
   uint64_t max_bytes = uint64_t{2} << 30;  // of the database, what is free in it left out
   Duration keep_events = std::chrono::hours(24 * 365);

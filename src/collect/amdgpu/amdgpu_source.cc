@@ -44,26 +44,31 @@ std::vector<DrmDevice> amdgpu_devices(const RootFs& root) {
 
 class AmdgpuGeneration final : public Generation {
  public:
-  explicit AmdgpuGeneration(RootFs root) : root_(std::move(root)) {}
+  explicit AmdgpuGeneration(const SourceOptions& options)
+      : root_(options.root), disabled_(options.disabled) {}
 
   void add(AmdDevice device, std::shared_ptr<DeviceWork> work) {
     const auto gpu = std::make_shared<const AmdDevice>(std::move(device));
     devices_.push_back(gpu->device);
-    gpus_.push_back(gpu);
-    lanes_.push_back(make_fast_lane(root_, gpu, std::move(work)));
-    lanes_.push_back(make_slow_lane(root_, gpu));
+    lanes_.push_back(make_fast_lane(root_, gpu, work));
+    lanes_.push_back(make_slow_lane(root_, gpu, disabled_));
+    gpus_.push_back({gpu, std::move(work)});
   }
 
   // After the last GPU was added.
-  void add_processes() { lanes_.push_back(make_process_lane(root_, std::move(gpus_))); }
+  void add_processes() {
+    const bool is_wanted = !disabled_.has(MetricId::kGpuProcesses);
+    lanes_.push_back(make_process_lane(root_, std::move(gpus_), is_wanted));
+  }
 
   std::span<const model::Device> devices() const override { return devices_; }
   std::span<const std::unique_ptr<Lane>> lanes() const override { return lanes_; }
 
  private:
   RootFs root_;
+  catalog::MetricSet disabled_;
   std::vector<model::Device> devices_;
-  std::vector<std::shared_ptr<const AmdDevice>> gpus_;
+  std::vector<ProcessesOf> gpus_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
@@ -84,7 +89,6 @@ class AmdgpuSource final : public Source {
   struct Seen {
     std::string node;
     bool is_opened = false;
-    bool drives_a_screen = false;
     std::optional<model::Device> known;  // as it was read when it was last awake
     std::shared_ptr<DeviceWork> work;    // while it is opened
     IdleRelease release;
@@ -112,7 +116,7 @@ Opened AmdgpuSource::open() {
   });
   untouched_.clear();
   uuids_.clear();
-  auto generation = std::make_unique<AmdgpuGeneration>(root());
+  auto generation = std::make_unique<AmdgpuGeneration>(options_);
   for (const DrmDevice& drm : devices) {
     const bool sleeps = platform::is_asleep(platform::runtime_status_in(root(), drm.folder));
     Seen& seen = seen_[drm.address];
@@ -137,7 +141,6 @@ void AmdgpuSource::open_device(const DrmDevice& drm, AmdgpuGeneration& generatio
   // Boards that were given one number identify nobody: the later ones go by their place.
   if (!uuids_.insert(gpu.device.uuid).second) gpu.device.uuid = "PCI-" + drm.address;
   seen.known = gpu.device;
-  seen.drives_a_screen = platform::drives_a_screen(root(), drm);
   if (!seen.work) seen.work = std::make_shared<DeviceWork>(now());
   generation.add(std::move(gpu), seen.work);
 }
@@ -201,9 +204,13 @@ bool AmdgpuSource::wants_change(const DrmDevice& drm, Seen& seen) {
   if (drm.node != seen.node) return true;
   if (seen.release.is_released()) return seen.release.should_return(status, now());
   if (platform::is_asleep(status) == seen.is_opened) return true;
-  if (!seen.is_opened || seen.drives_a_screen || !seen.work) return false;
-  const Duration idle_for = now() - seen.work->last();
+  if (!seen.is_opened || !seen.work) return false;
+  // Work is seen once a tick only: what was busy at the last look may be so until the next.
+  constexpr Duration kUsualTick = std::chrono::seconds(1);
+  const Duration unseen = 2 * std::max<Duration>(options_.interval - kUsualTick, {});
+  const Duration idle_for = now() - seen.work->last() - unseen;
   if (idle_for < std::chrono::seconds(1)) return false;
+  if (platform::drives_a_screen(root(), drm)) return false;
   const auto power = platform::pci_power_in(root(), drm.folder);
   return seen.release.should_release(power, idle_for, now());
 }

@@ -1,7 +1,9 @@
 #include "collect/amdgpu/client_scan.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/text.h"
@@ -18,6 +20,7 @@ constexpr std::string_view kKfd = "/dev/kfd";
 const std::map<int64_t, ClientScan::Holder>& ClientScan::walk(const std::set<std::string>& nodes) {
   ++walks_;
   descriptors_ = 0;
+  was_cut_ = false;
   std::set<int64_t> alive;
   size_t is_new = 0;
   const std::map<int64_t, Holder> before = std::exchange(holders_, {});
@@ -32,14 +35,27 @@ const std::map<int64_t, ClientScan::Holder>& ClientScan::walk(const std::set<std
     if (!due || (seen == looked_at_.end() && ++is_new > kMostNewProcesses)) continue;
     look(*pid, nodes);
   }
+  was_cut_ |= is_new > kMostNewProcesses || descriptors_ == kMostDescriptors;
   std::erase_if(looked_at_, [&](const auto& item) { return !alive.contains(item.first); });
+  std::erase_if(refused_, [&](int64_t pid) { return !alive.contains(pid); });
   return holders_;
 }
 
 void ClientScan::look(int64_t pid, const std::set<std::string>& nodes) {
   looked_at_[pid] = walks_;
   Holder holder;
-  for (const std::string& fd : root_.list(fmt::format("/proc/{}/fd", pid))) {
+  const std::string folder = fmt::format("/proc/{}/fd", pid);
+  const std::vector<std::string> descriptors = root_.list(folder);
+  // A folder that may not be listed looks like an empty one.
+  const bool is_refused = descriptors.empty() &&
+                          ::access(root_.real_path(folder).c_str(), R_OK | X_OK) != 0 &&
+                          errno == EACCES;
+  if (is_refused) {
+    refused_.insert(pid);
+  } else {
+    refused_.erase(pid);
+  }
+  for (const std::string& fd : descriptors) {
     const auto target = root_.link_target(fmt::format("/proc/{}/fd/{}", pid, fd));
     if (!target) continue;
     if (*target == kKfd) holder.has_kfd = true;

@@ -36,6 +36,8 @@ class ClientScan {
 
   // Holders now, by pid, of these nodes.
   const std::map<int64_t, Holder>& walk(const std::set<std::string>& nodes);
+  // There are processes whose descriptors we may not see, or more than we look at.
+  bool was_refused() const { return !refused_.empty() || was_cut_; }
 
  private:
   void look(int64_t pid, const std::set<std::string>& nodes);
@@ -44,6 +46,8 @@ class ClientScan {
   uint64_t walks_ = 0;
   std::map<int64_t, uint64_t> looked_at_;  // by pid: the walk of the last look
   std::map<int64_t, Holder> holders_;
+  std::set<int64_t> refused_;  // by pid, as of the last look at each
+  bool was_cut_ = false;       // the last walk
   size_t descriptors_ = 0;
 };
 

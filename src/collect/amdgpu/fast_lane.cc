@@ -200,7 +200,8 @@ class FastLane final : public DeviceLane {
     work_->throttle_events().update(gpu().device.uuid, report);
     set_memory(report);
     set_power(report);
-    if (told(report, MetricId::kGpuUtilization).value_or(0) > 0) work_->note(report.now());
+    // Of a board that does not tell its load nobody can say that it is idle.
+    if (told(report, MetricId::kGpuUtilization).value_or(1) > 0) work_->note(report.now());
   }
 
   void read_row(const NumberRow& row, Report& report) {
@@ -220,7 +221,8 @@ class FastLane final : public DeviceLane {
     report.set(MetricId::kGpuClock, *current, {}, row.clock);
   }
 
-  // Of a board its own memory; of an APU both pools, which are the host's memory and no more.
+  // Of a board its own memory; of an APU both pools. What it may borrow is at most what the host
+  // has left, which is without what firmware set aside.
   void set_memory(Report& report) {
     auto used = told(report, MetricId::kGpuMemoryPoolUsed, "vram");
     auto total = told(report, MetricId::kGpuMemoryPoolTotal, "vram");
@@ -228,8 +230,10 @@ class FastLane final : public DeviceLane {
       const auto gtt_used = told(report, MetricId::kGpuMemoryPoolUsed, "gtt");
       const auto gtt_total = told(report, MetricId::kGpuMemoryPoolTotal, "gtt");
       used = used && gtt_used ? std::optional(*used + *gtt_used) : std::nullopt;
-      total = total && gtt_total ? std::optional(*total + *gtt_total) : std::nullopt;
-      if (total && gpu().host_memory_bytes > 0) total = std::min(*total, gpu().host_memory_bytes);
+      const double host = gpu().host_memory_bytes;
+      const auto borrowed =
+          gtt_total && host > 0 ? std::optional(std::min(*gtt_total, host)) : gtt_total;
+      total = total && borrowed ? std::optional(*total + *borrowed) : std::nullopt;
     }
     if (used) report.set(MetricId::kGpuMemoryUsed, *used);
     if (total) report.set(MetricId::kGpuMemoryTotal, *total);

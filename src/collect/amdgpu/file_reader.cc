@@ -6,10 +6,9 @@ namespace gpusight::collect::amdgpu {
 
 using model::Reason;
 
-std::optional<std::string_view> FileReader::bytes(const std::string& path) {
-  constexpr size_t kMostBytes = 16384;
+std::optional<std::string_view> FileReader::bytes(const std::string& path, size_t limit) {
   ++reads_;
-  const Status status = root_.read_into(path, buffer_, kMostBytes);
+  const Status status = root_.read_into(path, buffer_, limit);
   if (status.ok()) return buffer_;
   switch (status.code()) {
     case Code::kNotFound: reason_ = Reason::kNotSupported; return std::nullopt;
@@ -26,8 +25,8 @@ std::optional<std::string_view> FileReader::bytes(const std::string& path) {
   return std::nullopt;
 }
 
-std::optional<std::string_view> FileReader::text(const std::string& path) {
-  const auto all = bytes(path);
+std::optional<std::string_view> FileReader::text(const std::string& path, size_t limit) {
+  const auto all = bytes(path, limit);
   if (!all) return std::nullopt;
   return trim(all->substr(0, all->find('\0')));
 }

@@ -17,6 +17,7 @@ namespace gpusight::collect::amdgpu {
 
 class FileReader {
  public:
+  static constexpr size_t kMostBytes = 16384;  // longer files are cut there
   // `root` outlives it.
   explicit FileReader(const platform::RootFs& root) : root_(root) {}
 
@@ -27,10 +28,10 @@ class FileReader {
   }
 
   // nullopt: reason() says why. Text ends at its first NUL: files that were copied may be padded.
-  std::optional<std::string_view> text(const std::string& path);
+  std::optional<std::string_view> text(const std::string& path, size_t limit = kMostBytes);
   std::optional<double> number(const std::string& path);
   // Bytes as they are.
-  std::optional<std::string_view> bytes(const std::string& path);
+  std::optional<std::string_view> bytes(const std::string& path, size_t limit = kMostBytes);
   platform::RuntimeStatus runtime_status(const std::string& folder);
 
   // Of the last read that gave nothing.

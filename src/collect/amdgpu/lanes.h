@@ -21,7 +21,8 @@ std::unique_ptr<DeviceLane> make_fast_lane(const platform::RootFs& root,
                                            std::shared_ptr<const AmdDevice> gpu,
                                            std::shared_ptr<DeviceWork> work);
 std::unique_ptr<DeviceLane> make_slow_lane(const platform::RootFs& root,
-                                           std::shared_ptr<const AmdDevice> gpu);
+                                           std::shared_ptr<const AmdDevice> gpu,
+                                           const catalog::MetricSet& disabled = {});
 
 std::span<const catalog::MetricId> fast_metrics();
 std::span<const catalog::MetricId> slow_metrics();

@@ -25,7 +25,7 @@ using platform::RootFs;
 constexpr MetricId kMetrics[] = {MetricId::kGpuProcesses};
 
 // What one engine's time counts for.
-enum class Share : uint8_t { kGfx, kEncoder, kDecoder, kCount };
+enum class Share : uint8_t { kGfx, kEncoder, kDecoder };
 struct EngineRow {
   std::string_view engine;
   Share share;
@@ -35,7 +35,7 @@ constexpr EngineRow kEngines[] = {
     {"gfx", Share::kGfx},       {"compute", Share::kGfx}, {"enc", Share::kEncoder},
     {"enc_1", Share::kEncoder}, {"dec", Share::kDecoder}, {"jpeg", Share::kDecoder},
 };
-constexpr size_t kShares = static_cast<size_t>(Share::kCount);
+constexpr uint64_t kPollsBetweenNodes = 10;
 
 struct Counter {
   uint64_t busy_ns = 0;
@@ -47,7 +47,7 @@ using ClientKey = std::pair<std::string, uint64_t>;
 // What a process holds of one GPU, over its clients.
 struct Sum {
   std::optional<double> memory;
-  std::array<std::optional<double>, kShares> shares;
+  std::array<std::optional<double>, std::size(kEngines)> engines;
   bool uses_gfx = false;
   bool uses_compute = false;
   Duration window{};
@@ -65,16 +65,25 @@ void add(std::optional<double>& sum, std::optional<double> more) {
 
 class ProcessLane final : public Lane {
  public:
-  ProcessLane(const RootFs& root, std::vector<std::shared_ptr<const AmdDevice>> gpus)
-      : root_(root), gpus_(std::move(gpus)), scan_(root), kfd_(kfd_nodes(root)) {
-    for (const auto& gpu : gpus_) info_.uuids.push_back(gpu->device.uuid);
+  ProcessLane(const RootFs& root, std::vector<ProcessesOf> gpus, bool is_wanted)
+      : root_(root), gpus_(std::move(gpus)), is_wanted_(is_wanted), scan_(root) {
+    for (const auto& [gpu, work] : gpus_) info_.uuids.push_back(gpu->device.uuid);
   }
 
   const LaneInfo& info() const override { return info_; }
 
   Verdict poll(Report& report) override {
+    if (!is_wanted_) {
+      for (const auto& [gpu, work] : gpus_) {
+        report.about(gpu->device.uuid);
+        report.processes_absent(Reason::kDisabled);
+      }
+      return Verdict::kGood;
+    }
+    // A GPU may be divided anew at any time.
+    if (polls_++ % kPollsBetweenNodes == 0) kfd_ = kfd_nodes(root_);
     std::set<std::string> nodes;
-    for (const auto& gpu : gpus_) {
+    for (const auto& [gpu, work] : gpus_) {
       report.about(gpu->device.uuid);
       if (platform::is_asleep(platform::runtime_status_in(root_, gpu->drm.folder))) {
         report.state(model::DeviceState::kAsleep);
@@ -85,37 +94,53 @@ class ProcessLane final : public Lane {
     }
     const auto& holders = scan_.walk(nodes);
     std::map<ClientKey, std::map<std::string, Counter>> counters;
-    for (const auto& gpu : gpus_) {
+    for (const auto& [gpu, work] : gpus_) {
       if (!nodes.contains(gpu->drm.node)) continue;
       report.about(gpu->device.uuid);
-      read_gpu(*gpu, holders, counters, report);
+      if (read_gpu(*gpu, holders, counters, report)) work->note(report.now());
     }
     counters_ = std::move(counters);
     return Verdict::kGood;
   }
 
  private:
-  void read_gpu(const AmdDevice& gpu, const std::map<int64_t, ClientScan::Holder>& holders,
+  // True if any of them computes.
+  bool read_gpu(const AmdDevice& gpu, const std::map<int64_t, ClientScan::Holder>& holders,
                 std::map<ClientKey, std::map<std::string, Counter>>& counters, Report& report) {
     std::set<uint64_t> counted;
     std::vector<model::Process> processes;
     for (const auto& [pid, holder] : holders) {
       std::optional<Sum> sum;
       for (const ClientScan::Descriptor& descriptor : holder.descriptors) {
-        if (descriptor.node != gpu.drm.node && descriptor.node != gpu.drm.render_node) continue;
         const auto text = root_.read(descriptor.fdinfo, 16384);
         if (!text.ok()) continue;  // closed since, or not ours to see
         const auto client = platform::parse_drm_fdinfo(*text);
+        if (!client.ok() || !is_of(gpu, *client, descriptor)) continue;
         // Without a number two descriptors of one client cannot be told from two clients.
-        if (!client.ok() || !client->id || !counted.insert(*client->id).second) continue;
+        if (!client->id || !counted.insert(*client->id).second) continue;
         if (!sum) sum.emplace();
         add_client(gpu, *client, counters[{gpu.device.uuid, *client->id}], *sum, report);
       }
       if (sum) processes.push_back(finish(pid, holder, *sum, report));
     }
     add_kfd(gpu, processes, report);
-    report.set(MetricId::kGpuProcesses, static_cast<double>(processes.size()));
+    if (scan_.was_refused()) {
+      report.absent(MetricId::kGpuProcesses, Reason::kNoPermission);
+    } else {
+      report.set(MetricId::kGpuProcesses, static_cast<double>(processes.size()));
+    }
+    const bool computes = std::ranges::any_of(processes, [](const model::Process& process) {
+      return process.type != ProcessType::kGraphics;
+    });
     report.processes(std::move(processes));
+    return computes;
+  }
+
+  // A container may give a node another name than ours: the address decides where it is told.
+  static bool is_of(const AmdDevice& gpu, const DrmClient& client,
+                    const ClientScan::Descriptor& descriptor) {
+    if (!client.address.empty()) return client.address == gpu.drm.address;
+    return descriptor.node == gpu.drm.node || descriptor.node == gpu.drm.render_node;
   }
 
   // What computes by ROCm is known of everybody, whoever may look into whose descriptors.
@@ -146,8 +171,8 @@ class ProcessLane final : public Lane {
     add(sum.memory, resident(client, "vram"));
     if (gpu.is_apu) add(sum.memory, resident(client, "gtt"));
     const auto before = counters_.find({gpu.device.uuid, *client.id});
-    std::array<std::optional<double>, kShares> busiest;
-    for (const EngineRow& row : kEngines) {
+    for (size_t i = 0; i < std::size(kEngines); ++i) {
+      const EngineRow& row = kEngines[i];
       const DrmEngine* engine = client.engine(row.engine);
       const bool is_known = before != counters_.end();
       const Counter* last = nullptr;
@@ -165,10 +190,18 @@ class ProcessLane final : public Lane {
       const double capacity = engine != nullptr ? static_cast<double>(engine->capacity) : 1;
       const double share =
           static_cast<double>(high - last->busy_ns) * 1e-9 / seconds(sum.window) / capacity;
-      auto& most = busiest[static_cast<size_t>(row.share)];
-      most = std::max(most.value_or(0), share);
+      add(sum.engines[i], share);
     }
-    for (size_t i = 0; i < kShares; ++i) add(sum.shares[i], busiest[i]);
+  }
+
+  // That of the busiest of the engines that count for it.
+  static std::optional<double> busiest(const Sum& sum, Share which) {
+    std::optional<double> most;
+    for (size_t i = 0; i < std::size(kEngines); ++i) {
+      if (kEngines[i].share != which || !sum.engines[i]) continue;
+      most = std::max(most.value_or(0), *sum.engines[i]);
+    }
+    return most;
   }
 
   static model::Process finish(int64_t pid, const ClientScan::Holder& holder, const Sum& sum,
@@ -182,7 +215,7 @@ class ProcessLane final : public Lane {
         sum.memory ? report.fresh(*sum.memory) : Value::absent(Reason::kNotSupported);
     process.memory_utilization_ratio = Value::absent(Reason::kNotSupported);
     const auto share = [&](Share which) {
-      const auto& number = sum.shares[static_cast<size_t>(which)];
+      const auto number = busiest(sum, which);
       if (!number) return Value::absent(Reason::kWarmingUp);
       // The driver looks at its clock a moment after we looked at ours: that much over the whole is
       // the whole. More than that cannot be.
@@ -193,17 +226,22 @@ class ProcessLane final : public Lane {
       }
       return report.fresh(std::min(*number, 1.0), sum.window);
     };
-    process.utilization_ratio = share(Share::kGfx);
+    // What runs by queues of its own (ROCm) is counted by no engine: its 0 would be no reading.
+    const bool is_uncounted = holder.has_kfd && !sum.uses_gfx && !sum.uses_compute;
+    process.utilization_ratio =
+        is_uncounted ? Value::absent(Reason::kNotSupported) : share(Share::kGfx);
     process.encoder_utilization_ratio = share(Share::kEncoder);
     process.decoder_utilization_ratio = share(Share::kDecoder);
     return process;
   }
 
   RootFs root_;
-  std::vector<std::shared_ptr<const AmdDevice>> gpus_;
+  std::vector<ProcessesOf> gpus_;
+  bool is_wanted_;
   LaneInfo info_{.name = "amdgpu/processes", .cadence = LaneCadence::kFast};
   ClientScan scan_;
   std::vector<KfdNode> kfd_;
+  uint64_t polls_ = 0;
   std::map<ClientKey, std::map<std::string, Counter>> counters_;  // of the last poll
 };
 
@@ -211,9 +249,9 @@ class ProcessLane final : public Lane {
 
 std::span<const MetricId> process_metrics() { return kMetrics; }
 
-std::unique_ptr<Lane> make_process_lane(const RootFs& root,
-                                        std::vector<std::shared_ptr<const AmdDevice>> gpus) {
-  return std::make_unique<ProcessLane>(root, std::move(gpus));
+std::unique_ptr<Lane> make_process_lane(const RootFs& root, std::vector<ProcessesOf> gpus,
+                                        bool is_wanted) {
+  return std::make_unique<ProcessLane>(root, std::move(gpus), is_wanted);
 }
 
 }  // namespace gpusight::collect::amdgpu

@@ -25,8 +25,9 @@ class AmdProcesses : public AmdTest {
     link(link_path, node);
     write(p + "/fdinfo/" + std::to_string(fd), fdinfo);
   }
-  static std::string client(uint64_t id, const std::string& more) {
-    return "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t" +
+  static std::string client(uint64_t id, const std::string& more,
+                            const std::string& address = "0000:03:00.0") {
+    return "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t" + address + "\ndrm-client-id:\t" +
            std::to_string(id) + "\n" + more;
   }
   const std::vector<Process>& processes(size_t gpu = 0) {
@@ -84,15 +85,18 @@ TEST_F(AmdProcesses, BelongToTheGpuWhoseNodeTheyHold) {
   add_board(0);
   add_board(1);
   add_client(100, 5, "/dev/dri/renderD128", client(1, ""));
-  add_client(200, 5, "/dev/dri/renderD129", client(1, ""));
+  add_client(200, 5, "/dev/dri/renderD129", client(1, "", "0000:04:00.0"));
+  // In a container the node of the second GPU is called as that of the first.
+  add_client(250, 5, "/dev/dri/renderD128", client(2, "", "0000:04:00.0"));
   add_client(300, 5, "/dev/dri/renderD140", client(1, ""));
   add_client(400, 5, "/dev/null", "pos:\t0\n");
   add_client(500, 5, "/dev/dri/renderD128", "pos:\t0\n");  // closed since, and opened as a file
   open();
   ASSERT_EQ(processes(0).size(), 1u);
   EXPECT_EQ(processes(0)[0].pid, 100);
-  ASSERT_EQ(processes(1).size(), 1u);
+  ASSERT_EQ(processes(1).size(), 2u);
   EXPECT_EQ(processes(1)[0].pid, 200) << "one number on two GPUs is two clients";
+  EXPECT_EQ(processes(1)[1].pid, 250);
   EXPECT_EQ(processes(0)[0].memory_bytes.reason(), Reason::kNotSupported);
 }
 
@@ -130,6 +134,21 @@ TEST_F(AmdProcesses, OneThatHoldsTheComputeNodeComputes) {
   link("/proc/1/fd/6", "/dev/kfd");
   open();
   EXPECT_EQ(processes()[0].type, ProcessType::kCompute);
+  clock_.advance(seconds(1));
+  EXPECT_EQ(processes()[0].utilization_ratio.reason(), Reason::kNotSupported)
+      << "what ROCm computes is counted by no engine: 0 would be no reading";
+}
+
+TEST_F(AmdProcesses, EnginesAreAddedUpOverClientsAndTheBusiestCounts) {
+  add_board();
+  add_client(1, 5, "/dev/dri/renderD128", client(1, "drm-engine-gfx:\t1 ns\n"));
+  add_client(1, 6, "/dev/dri/renderD128", client(2, "drm-engine-compute:\t1 ns\n"));
+  open();
+  processes();
+  clock_.advance(seconds(1));
+  add_client(1, 5, "/dev/dri/renderD128", client(1, "drm-engine-gfx:\t700000001 ns\n"));
+  add_client(1, 6, "/dev/dri/renderD128", client(2, "drm-engine-compute:\t600000001 ns\n"));
+  EXPECT_EQ(processes()[0].utilization_ratio.number(), 0.7);
 }
 
 // FAULT-078

@@ -12,6 +12,13 @@ using catalog::MetricId;
 constexpr Duration kPeriod = std::chrono::seconds(60);
 constexpr size_t kMostBlocks = 32;
 constexpr std::string_view kEnd = "_err_count";
+constexpr size_t kLongestList = 1 << 20;  // of pages, a line of 28 bytes each
+constexpr MetricId kMetrics[] = {
+    MetricId::kGpuEccVolatileCorrected,   MetricId::kGpuEccVolatileUncorrected,
+    MetricId::kGpuEccVolatileCorrectedAt, MetricId::kGpuEccVolatileUncorrectedAt,
+    MetricId::kGpuEccVolatileDeferredAt,  MetricId::kGpuRetiredPagesUncorrected,
+    MetricId::kGpuRetiredPagesPending,
+};
 
 }  // namespace
 
@@ -50,14 +57,42 @@ RasCounts::RasCounts(const platform::RootFs& root, const AmdDevice& gpu) {
   }
 }
 
+std::span<const MetricId> RasCounts::metrics() { return kMetrics; }
+
 void RasCounts::ask(FileReader& reader) {
   for (Block& block : blocks_) {
     const auto text = reader.text(block.path);
     block.count = text ? parse_ras_count(*text) : RasCount{};
+    block.failure.reset();
+    if (!text) block.failure = reader.reason();
+    for (const Kind kind : {&RasCount::corrected, &RasCount::uncorrected, &RasCount::deferred}) {
+      if (block.count.*kind) block.told.*kind = block.count.*kind;
+    }
   }
   pages_.reset();
   if (pages_path_.empty()) return;
-  if (const auto text = reader.text(pages_path_)) pages_ = parse_bad_pages(*text);
+  const auto text = reader.text(pages_path_, kLongestList);
+  // A list that was cut is none.
+  if (text && text->size() < kLongestList) pages_ = parse_bad_pages(*text);
+}
+
+// A sum without a part that was in it would fall and rise again: it is absent meanwhile.
+void RasCounts::put(Report& report, Kind kind, MetricId by_block,
+                    std::optional<MetricId> total) const {
+  std::optional<uint64_t> sum;
+  std::optional<model::Reason> missing;
+  for (const Block& block : blocks_) {
+    if (const auto& count = block.count.*kind) {
+      sum = sum.value_or(0) + *count;
+      report.set(by_block, static_cast<double>(*count), {}, block.name);
+    } else if (block.told.*kind) {
+      missing = block.failure.value_or(model::Reason::kDriverError);
+      report.absent(by_block, *missing, block.name);
+    }
+  }
+  if (!total) return;
+  if (missing) return report.absent(*total, *missing);
+  if (sum) report.set(*total, static_cast<double>(*sum));
 }
 
 void RasCounts::read(Report& report, FileReader& reader) {
@@ -65,26 +100,11 @@ void RasCounts::read(Report& report, FileReader& reader) {
     asked_at_ = report.now();
     ask(reader);
   }
-  std::optional<uint64_t> corrected;
-  std::optional<uint64_t> uncorrected;
-  const auto add = [&](const std::optional<uint64_t>& count, std::optional<uint64_t>& sum,
-                       MetricId metric, const std::string& block) {
-    if (!count) return;
-    sum = sum.value_or(0) + *count;
-    report.set(metric, static_cast<double>(*count), {}, block);
-  };
-  for (const Block& block : blocks_) {
-    std::optional<uint64_t> deferred;
-    add(block.count.corrected, corrected, MetricId::kGpuEccVolatileCorrectedAt, block.name);
-    add(block.count.uncorrected, uncorrected, MetricId::kGpuEccVolatileUncorrectedAt, block.name);
-    add(block.count.deferred, deferred, MetricId::kGpuEccVolatileDeferredAt, block.name);
-  }
-  if (corrected) {
-    report.set(MetricId::kGpuEccVolatileCorrected, static_cast<double>(*corrected));
-  }
-  if (uncorrected) {
-    report.set(MetricId::kGpuEccVolatileUncorrected, static_cast<double>(*uncorrected));
-  }
+  put(report, &RasCount::corrected, MetricId::kGpuEccVolatileCorrectedAt,
+      MetricId::kGpuEccVolatileCorrected);
+  put(report, &RasCount::uncorrected, MetricId::kGpuEccVolatileUncorrectedAt,
+      MetricId::kGpuEccVolatileUncorrected);
+  put(report, &RasCount::deferred, MetricId::kGpuEccVolatileDeferredAt, std::nullopt);
   if (!pages_) return;
   report.set(MetricId::kGpuRetiredPagesUncorrected, static_cast<double>(pages_->retired));
   report.set(MetricId::kGpuRetiredPagesPending, pages_->pending > 0 ? 1 : 0);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +36,19 @@ class RasCounts {
  public:
   RasCounts(const platform::RootFs& root, const AmdDevice& gpu);
   void read(Report& report, FileReader& reader);
+  static std::span<const catalog::MetricId> metrics();
 
  private:
   struct Block {
     std::string name;  // "umc"
     std::string path;
     RasCount count;
+    RasCount told;  // what it told last of each kind
+    std::optional<model::Reason> failure;
   };
+  using Kind = std::optional<uint64_t> RasCount::*;
+  void put(Report& report, Kind kind, catalog::MetricId by_block,
+           std::optional<catalog::MetricId> total) const;
   void ask(FileReader& reader);
 
   std::vector<Block> blocks_;

@@ -100,11 +100,13 @@ std::optional<uint64_t> line_number(std::string_view text, std::string_view name
 
 class SlowLane final : public DeviceLane {
  public:
-  SlowLane(const RootFs& root, std::shared_ptr<const AmdDevice> device)
+  SlowLane(const RootFs& root, std::shared_ptr<const AmdDevice> device,
+           const catalog::MetricSet& disabled)
       : DeviceLane(root, std::move(device), LaneCadence::kSlow),
         root_(root),
         link_(platform::slot_link_folder(root, gpu().drm.folder, gpu().drm.vendor)),
-        ras_(root, gpu()) {
+        ras_(root, gpu()),
+        wants_ras_(!disabled.has_all(RasCounts::metrics())) {
     if (gpu().hwmon.empty()) return;
     const auto powers = platform::hwmon_sensors(root, gpu().hwmon, "power", {"cap"});
     if (!powers.empty()) power_ = powers.front().path;
@@ -122,7 +124,7 @@ class SlowLane final : public DeviceLane {
     read_errors(report);
     read_level(report);
     read_times(report);
-    ras_.read(report, reader());
+    if (wants_ras_) ras_.read(report, reader());
   }
 
   void read_limits(Report& report) {
@@ -139,8 +141,12 @@ class SlowLane final : public DeviceLane {
       for (const ThresholdRow& row : kThresholds) {
         if (row.sensor != sensor.label) continue;
         const auto millidegrees = reader().number(sensor.path + std::string(row.file));
+        if (!millidegrees) {
+          report.absent(MetricId::kGpuTemperatureThreshold, reader().reason(), row.label);
+          continue;
+        }
         // Zero or less is how the driver says that there is none.
-        if (!millidegrees || *millidegrees <= 0) continue;
+        if (*millidegrees <= 0) continue;
         report.set(MetricId::kGpuTemperatureThreshold, *millidegrees * 1e-3, {}, row.label);
       }
     }
@@ -151,6 +157,7 @@ class SlowLane final : public DeviceLane {
          {std::pair("pp_dpm_sclk", "graphics"), std::pair("pp_dpm_mclk", "memory")}) {
       if (!gpu().has(file)) continue;
       const auto text = reader().text(gpu().path(file));
+      if (!text) report.absent(MetricId::kGpuClockLimit, reader().reason(), clock);
       const auto highest = text ? parse_dpm_table(*text).highest : std::nullopt;
       if (highest) report.set(MetricId::kGpuClockLimit, *highest, {}, clock);
     }
@@ -191,9 +198,10 @@ class SlowLane final : public DeviceLane {
          {"aer_dev_correctable", "aer_dev_nonfatal", "aer_dev_fatal"}) {
       if (!gpu().has(file)) continue;
       const auto text = reader().text(gpu().path(file));
-      if (!text) continue;
       for (const AerRow& row : kAer) {
         if (row.file != file) continue;
+        if (!text) report.absent(MetricId::kGpuPcieErrors, reader().reason(), row.label);
+        if (!text) continue;
         const auto count = line_number(*text, row.line);
         if (!count) continue;
         report.set(MetricId::kGpuPcieErrors, static_cast<double>(*count), {}, row.label);
@@ -228,15 +236,16 @@ class SlowLane final : public DeviceLane {
   std::string power_;  // "…/power1"; empty: no limits
   std::vector<platform::HwmonSensor> temperatures_;
   RasCounts ras_;
+  bool wants_ras_;
 };
 
 }  // namespace
 
 std::span<const MetricId> slow_metrics() { return kMetrics; }
 
-std::unique_ptr<DeviceLane> make_slow_lane(const RootFs& root,
-                                           std::shared_ptr<const AmdDevice> gpu) {
-  return std::make_unique<SlowLane>(root, std::move(gpu));
+std::unique_ptr<DeviceLane> make_slow_lane(const RootFs& root, std::shared_ptr<const AmdDevice> gpu,
+                                           const catalog::MetricSet& disabled) {
+  return std::make_unique<SlowLane>(root, std::move(gpu), disabled);
 }
 
 }  // namespace gpusight::collect::amdgpu

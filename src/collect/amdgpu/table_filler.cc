@@ -1,6 +1,7 @@
 #include "collect/amdgpu/table_filler.h"
 
 #include <cmath>
+#include <utility>
 
 #include "collect/amdgpu/device_lane.h"
 #include "collect/amdgpu/throttle_classes.h"
@@ -208,19 +209,22 @@ void TableFiller::fill_residencies(Report& report, const GpuMetrics& table) {
   const auto rounds = table.number(MetricField::kAccumulation);
   if (!rounds) return;
   const double passed = rounds_ ? increase(*rounds, *rounds_) : 0;
+  // More than half a round between two polls is a firmware that began anew.
+  constexpr double kMostRounds = 2147483648.0;
   for (size_t i = 0; i < kResidencies; ++i) {
     const GapRow& row = kResidencyRows[i];
     const auto now = table.number(row.field);
+    const auto before = std::exchange(residencies_[i], now);
     if (!now) continue;
-    if (passed > 0) {
-      const double share = increase(*now, residencies_[i]) / passed;
+    const double held = before ? increase(*now, *before) : 0;
+    if (before && passed > 0 && passed < kMostRounds && held <= passed) {
+      const double share = held / passed;
       report.set(row.metric, share, {}, row.label);
       report.set(MetricId::kGpuThrottle, share > 0 ? 1 : 0, {}, row.label);
     } else {
       report.absent(row.metric, Reason::kWarmingUp, row.label);
       report.absent(MetricId::kGpuThrottle, Reason::kWarmingUp, row.label);
     }
-    residencies_[i] = *now;
   }
   rounds_ = rounds;
 }

@@ -44,7 +44,7 @@ class TableFiller {
   std::optional<uint64_t> first_throttle_;
   bool throttle_has_changed_ = false;
   std::optional<double> rounds_;
-  std::array<double, kResidencies> residencies_{};
+  std::array<std::optional<double>, kResidencies> residencies_;
 };
 
 }  // namespace gpusight::collect::amdgpu

@@ -50,7 +50,7 @@ Wish BindWatch::look_while_closed() const {
 std::vector<std::string> BindWatch::taken() const {
   std::vector<std::string> addresses;
   for (const auto& [address, is_taken] : is_taken_) {
-    if (is_taken) addresses.push_back(address);
+    if (is_taken && platform::is_on_bus(root_, address)) addresses.push_back(address);
   }
   return addresses;
 }

@@ -22,7 +22,8 @@ class BindWatch {
   Wish look(bool is_open);
   // True after kLetGo, until the next opened().
   bool has_let_go() const { return let_go_at_.has_value(); }
-  // Taken from the driver while we watched, and not back: nobody is to miss them.
+  // Taken from the driver while we watched, and not back: nobody is to miss them. Not those that
+  // left the bus.
   std::vector<std::string> taken() const;
 
  private:

@@ -221,7 +221,9 @@ void NvmlSource::list_released() {
   std::erase_if(untouched_,
                 [](const auto& entry) { return entry.second == DeviceState::kReleased; });
   for (const model::Device& device : opened_) {
-    untouched_.emplace_back(device, DeviceState::kReleased);
+    // One that left the bus was not taken by anybody: it is missed.
+    const bool is_there = device.pci.empty() || platform::is_on_bus(options_.root, device.pci);
+    untouched_.emplace_back(device, is_there ? DeviceState::kReleased : DeviceState::kLost);
   }
   for (const std::string& address : bind_.taken()) {
     const bool is_listed = std::ranges::any_of(
@@ -231,11 +233,9 @@ void NvmlSource::list_released() {
   }
 }
 
-// Where nobody looks whether a device works it is never idle.
+// Where nobody looks whether a device works it is never idle: processes tell of computing only.
 Activity NvmlSource::seen(Activity activity) const {
-  const bool is_blind = options_.disabled.has(MetricId::kGpuUtilization) &&
-                        options_.disabled.has(MetricId::kGpuProcesses);
-  if (is_blind) activity.idle_for = {};
+  if (options_.disabled.has(MetricId::kGpuUtilization)) activity.idle_for = {};
   return activity;
 }
 
