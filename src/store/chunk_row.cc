@@ -13,6 +13,7 @@ constexpr uint8_t kVersion = 1;
 constexpr size_t kCrcSize = 4;
 // A column of at most so many bytes lies in the head; larger ones are worth a read of their own.
 constexpr size_t kSmall = 48;
+constexpr uint64_t kMaxId = std::numeric_limits<uint32_t>::max();
 
 uint32_t crc_of(std::span<const uint8_t> bytes) {
   return static_cast<uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
@@ -80,7 +81,8 @@ Result<ChunkHead> ChunkHead::parse(std::span<const uint8_t> bytes, ChunkHead ear
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t step = 0;
     if (!reader.read(step) || !reader.read(size)) return damaged("its directory");
-    if (step > std::numeric_limits<uint32_t>::max() - next) return damaged("its directory");
+    // After the highest id of all, `next` is one more than an id can be.
+    if (next > kMaxId || step > kMaxId - next) return damaged("its directory");
     Column column{.id = static_cast<uint32_t>(next + step), .in_body = (size & 1) != 0};
     if (size >> 1 > std::numeric_limits<uint32_t>::max()) return damaged("its directory");
     column.size = static_cast<uint32_t>(size >> 1);
