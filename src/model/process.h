@@ -34,12 +34,29 @@ struct Owner {
   std::optional<uint32_t> uid;
   std::string user;                      // name of the uid; empty if there is none
   std::optional<int64_t> start_unix_ms;  // wall time of its start
-  std::string container;                 // empty: none, or not known
-  std::string pod;
-  std::string job;
-  std::string unit;  // systemd unit
+  // Where its cgroup says that it belongs; empty: nowhere, or not known.
+  std::string container;      // its name, else its id
+  std::string container_id;   // as its runtime writes it, whole
+  std::string runtime;        // "docker", "podman", "containerd", "cri-o", "lxc"
+  std::string image;          // of the container
+  std::string pod;            // its name, else its uid
+  std::string pod_namespace;  // empty while the pod's name is not known
+  std::string job;            // of a batch system: "1234", "1234.0" with its step
+  std::string unit;           // systemd: "jupyter.service", "session-3.scope"
 
   bool operator==(const Owner&) const = default;
+};
+
+// What the kernel says of the process itself, besides its name; each may be unknown.
+struct HostUse {
+  std::string arguments;  // the command line, secrets masked; for its owner and administrators
+  std::string cgroup;     // its path
+  std::optional<double> cpu_ratio;     // of one core, since the look before: 2.5 is two and a half
+  std::optional<double> memory_bytes;  // resident
+  std::optional<uint32_t> threads;
+  bool is_zombie = false;  // has ended; its parent has not asked for its status yet
+
+  bool operator==(const HostUse&) const = default;
 };
 
 // What the driver's accounting mode has counted of a process since it started; each may be unknown.
@@ -70,6 +87,7 @@ struct Process {
   std::optional<uint32_t> compute_instance;
   std::string driver_name;  // what the driver calls it: used when /proc cannot say
   Owner owner;
+  HostUse host;
 };
 
 // A process that has a device file of a GPU open, whether or not the driver lists it: it keeps the
