@@ -75,6 +75,29 @@ TEST_F(SamplerTest, ALostDeviceDoesNotDelayTheRelease) {
 }
 
 // FAULT-101
+TEST_F(SamplerTest, ReleasedBetweenADriversEndAndItsReturnDevicesAreReleasedNotLost) {
+  create();
+  tick();
+  machine_.with([&] {
+    machine_.verdict["GPU-0"] = collect::Verdict::kGenerationLost;
+    machine_.verdict["GPU-1"] = collect::Verdict::kGenerationLost;
+  });
+  tick();  // it is lost
+  tick();  // and closed; opening it again takes one more second
+  wait_until([&] {
+    clock_.advance(milliseconds(10));
+    return machine_.with([&] { return machine_.closed; }) == 1;
+  });
+  sampler_->release(std::chrono::hours(1));
+  wait_until([&] { return tick()->sources[0].phase == model::SourcePhase::kReleased; });
+  const auto s = tick();
+  EXPECT_EQ(s->devices[0].state, DeviceState::kReleased);
+  EXPECT_EQ(s->devices[1].state, DeviceState::kReleased);
+  EXPECT_EQ(machine_.with([&] { return machine_.opened; }), 1);
+  machine_.with([&] { machine_.verdict.clear(); });
+}
+
+// FAULT-101
 TEST_F(SamplerTest, ADeviceThatIsBeingUnboundIsLetGoOf) {
   create();
   tick();

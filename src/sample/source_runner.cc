@@ -47,7 +47,7 @@ struct SourceRunner::Core {
   MonoTime opened_at{};
   Duration pause{};
   uint64_t next_number = 1;           // of a generation
-  std::vector<model::Device> closed;  // on purpose, and not told yet
+  std::vector<model::Device> closed;  // of the generation closed last; told once, if on purpose
   std::string said;                   // the last log line, said again only when it changes
 
   mutable Mutex mutex;
@@ -95,6 +95,7 @@ void SourceRunner::Core::open() {
   }
   collect::Opened opened = options.source->open();
   opened_at = options.clock->mono();
+  closed.clear();
   generation = std::move(opened.generation);
   std::vector<std::shared_ptr<LaneRunner>> started;
   if (generation) started = start_lanes(next_number);
@@ -182,6 +183,10 @@ bool SourceRunner::Core::close() {
     MutexLock lock(mutex);
     lanes.clear();
   }
+  if (generation) {
+    const std::span<const model::Device> devices = generation->devices();
+    closed.assign(devices.begin(), devices.end());
+  }
   set_in_call_since(options.clock->mono());
   generation.reset();
   set_in_call_since(std::nullopt);
@@ -231,11 +236,7 @@ void SourceRunner::Core::say_released(catalog::MessageId message,
 
 // As long as it is wanted that the devices are let go of. False when asked to stop meanwhile.
 bool SourceRunner::Core::stay_released() {
-  if (generation) {
-    const std::span<const model::Device> devices = generation->devices();
-    closed.assign(devices.begin(), devices.end());
-    if (!close()) return false;
-  }
+  if (generation && !close()) return false;
   while (const auto release = release_wanted()) {
     say_released(catalog::MessageId::kSourceReleased, {utc_text(release->until_wall)});
     if (!sleep(kWatchPeriod)) return false;
@@ -248,6 +249,7 @@ bool SourceRunner::Core::stay_released() {
 // to stop meanwhile.
 bool SourceRunner::Core::let_go(collect::Wish wish) {
   if (!close()) return false;
+  closed.clear();  // the source itself says what has become of them
   if (wish == collect::Wish::kLetGo) {
     say_released(catalog::MessageId::kSourceUnbound, {});
     return true;

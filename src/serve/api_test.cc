@@ -277,6 +277,12 @@ TEST_F(ApiTest, DevicesAreReleasedByAdminsAlone) {
   r.content_type = "application/json";
   EXPECT_EQ(api.handle(r).status, 400u);
   EXPECT_EQ(told.size(), 3u);
+  r.content_type = "application/x-www-form-urlencoded";
+  r.has_origin = true;  // even of the daemon's own page
+  r.origin = "http://localhost:9780";
+  EXPECT_EQ(api.handle(r).status, 403u);
+  EXPECT_EQ(told.size(), 3u);
+  r.has_origin = false;
   r.method = "GET";
   const Response refusal = api.handle(r);
   EXPECT_EQ(refusal.status, 405u);

@@ -391,6 +391,26 @@ TEST(HistoryTiers, TheFinestTierThatReachesBackAnswers) {
   EXPECT_EQ(tier_of({.start_ms = 0, .step_ms = 2 * kHourMs}), "1h");
 }
 
+TEST(HistoryTiers, ACoarseTierIsNeverGoneBeforeAFinerOne) {
+  History::Options options = quick();
+  options.retention.keep[0] = hours(23);
+  options.retention.keep[1] = hours(5);
+  LongRun run(options);
+  run.run(hours(26));
+  const int64_t end_ms = window_end(run.machine.ticks.wall_ms(), kHourMs) - kHourMs;
+  const Rolled read =
+      read_rolled(run.machine.history->queryable(), {.start_ms = end_ms - 20 * kHourMs,
+                                                     .end_ms = end_ms,
+                                                     .step_ms = kMinuteMs,
+                                                     .range_ms = kMinuteMs,
+                                                     .function = "max_over_time"});
+  EXPECT_EQ(read.tier, "1m");
+  const auto longest = std::ranges::max_element(
+      read.rows, {}, [](const auto& series) { return series.second.size(); });
+  ASSERT_NE(longest, read.rows.end());
+  EXPECT_GE(longest->second.size(), 20u * 60);
+}
+
 TEST(HistoryTiers, AYoungHistoryAnswersLongRangesFromRaw) {
   LongRun run(quick());
   run.run(minutes(30));
