@@ -19,6 +19,7 @@ enum class Role : uint8_t {
 struct Anonymous {};
 struct LocalUser {
   uint32_t uid = 0;  // told by the kernel (SO_PEERCRED)
+  int64_t pid = 0;   // of who opened the connection, by our PID namespace; 0: not known there
 };
 struct TokenHolder {
   std::string name;  // the token's name in the configuration, never the token

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/framework.h"
 #include "model/value.h"
 
 namespace gpusight::model {
@@ -88,6 +89,7 @@ struct Process {
   std::string driver_name;  // what the driver calls it: used when /proc cannot say
   Owner owner;
   HostUse host;
+  std::optional<FrameworkUse> framework;  // only of processes that tell
 };
 
 // A process that has a device file of a GPU open, whether or not the driver lists it: it keeps the

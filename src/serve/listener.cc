@@ -199,7 +199,7 @@ model::Caller unix_peer(int fd) {
   const int result = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
   if (result != 0 || peer.uid == kNobody) return {};
   const bool is_admin = peer.uid == 0 || peer.uid == ::geteuid();
-  return {.identity = model::LocalUser{peer.uid},
+  return {.identity = model::LocalUser{.uid = peer.uid, .pid = peer.pid},
           .role = is_admin ? model::Role::kAdmin : model::Role::kOwn};
 }
 
