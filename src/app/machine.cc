@@ -30,7 +30,8 @@ Origin origin_of(const config::Config& config) {
 
 Machine::Machine(const Origin& origin, store::Inventory* inventory)
     : inventory_(inventory),
-      processes_(platform::RootFs(origin.root)),
+      processes_(platform::RootFs(origin.root), &clock_),
+      notes_(platform::RootFs(origin.root), &clock_),
       sampler_(sampler_options(origin)) {}
 
 void Machine::record(store::History& history) {
@@ -56,8 +57,11 @@ sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
                                           .pace = origin.pace,
                                           .number = ++number}));
   }
-  options.resolve_owners = [this](std::span<const std::span<model::Process>> lists) {
+  options.complete = [this](model::Snapshot& snapshot) {
+    std::vector<std::span<model::Process>> lists;
+    for (model::DeviceSnapshot& device : snapshot.devices) lists.emplace_back(device.processes);
     processes_.resolve_lists(lists);
+    notes_.add_to(snapshot);
   };
   options.after_tick = [this](const model::SnapshotPtr& snapshot) {
     if (history_ != nullptr) history_->append(snapshot);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "attribute/framework_notes.h"
 #include "attribute/process_table.h"
 #include "base/clock.h"
 #include "collect/source.h"
@@ -47,6 +48,7 @@ class Machine {
   sample::SnapshotHub& hub() { return hub_; }
   store::EventLog& events() { return events_; }
   store::Head& head() { return head_; }
+  attribute::FrameworkNotes& notes() { return notes_; }
 
  private:
   // What one-shot commands wait for a driver to wake up: without persistence that takes seconds.
@@ -61,6 +63,7 @@ class Machine {
   store::Inventory* inventory_;
   store::History* history_ = nullptr;
   attribute::ProcessTable processes_;
+  attribute::FrameworkNotes notes_;
   sample::Sampler sampler_;
 };
 

@@ -6,17 +6,23 @@
 #include <string_view>
 #include <utility>
 
+#include "attribute/cgroup_path.h"
 #include "base/log.h"
 #include "base/text.h"
 
 namespace gpusight::attribute {
 namespace {
 
+using model::HostUse;
 using model::Owner;
 using model::OwnerState;
 using platform::ProcStat;
 
 constexpr size_t kNameBytes = 64;
+// Time of a processor is counted in hundredths of a second: over less than this it says little.
+constexpr Duration kShortestCpuSpan = std::chrono::seconds(1);
+constexpr size_t kIdDigits = 64;
+constexpr size_t kShownDigits = 12;  // as the runtimes' own tools show ids
 
 // Drivers give a path, some with arguments, which may hold secrets: the name is the last part of
 // it.
@@ -28,10 +34,17 @@ std::string command_of(std::string_view driver_name) {
 // Told by /proc that we may not know, or told nonsense: nothing is claimed.
 bool is_unknowable(Code code) { return code == Code::kPermissionDenied || code == Code::kCorrupt; }
 
+std::string shown_id(const std::string& id) {
+  return id.size() == kIdDigits ? id.substr(0, kShownDigits) : id;
+}
+
 }  // namespace
 
-ProcessTable::ProcessTable(platform::RootFs root)
-    : root_(std::move(root)), foreign_(!platform::is_machine_pid_namespace(root_)), users_(root_) {}
+ProcessTable::ProcessTable(platform::RootFs root, const Clock* clock)
+    : root_(std::move(root)),
+      clock_(clock),
+      foreign_(!platform::is_machine_pid_namespace(root_)),
+      users_(root_) {}
 
 void ProcessTable::resolve(std::span<model::Process> processes) {
   resolve_lists(std::span(&processes, 1));
@@ -54,6 +67,7 @@ void ProcessTable::begin_call() {
 void ProcessTable::resolve_one(model::Process& process) {
   const uint64_t told_start = std::exchange(process.start_ticks, 0);
   process.owner = Owner{};
+  process.host = HostUse{};
   if (foreign_) {
     process.owner.state = OwnerState::kForeign;
     return;
@@ -61,6 +75,7 @@ void ProcessTable::resolve_one(model::Process& process) {
   if (const Entry* entry = entry_of(process.pid, told_start)) {
     process.start_ticks = entry->start_ticks;
     process.owner = entry->owner;
+    process.host = entry->host;
   }
   if (process.owner.command.empty()) process.owner.command = command_of(process.driver_name);
 }
@@ -96,11 +111,14 @@ void ProcessTable::look_again(std::string_view pid, Entry& entry) {
       // A pid whose first look finds nothing has used up its part of the budget, too.
       if (entry.owner.state == OwnerState::kPending) ++new_in_call_;
       entry.owner.state = OwnerState::kExited;
+      entry.host = HostUse{.cgroup = std::move(entry.host.cgroup)};
     }
     return;
   }
   if (entry.owner.state == OwnerState::kKnown && entry.start_ticks == stat->start_ticks) {
-    entry.owner.command = stat->comm;  // exec changes the name, and only that
+    const bool is_renamed = std::exchange(entry.owner.command, stat->comm) != stat->comm;
+    if (is_renamed || ++entry.looks % kLooksBetweenPlaces == 0) look_at_place(pid, entry);
+    look_at_host(*stat, entry);
     return;
   }
   entry = Entry{.start_ticks = stat->start_ticks, .looked_at_in = call_, .used_in = call_};
@@ -110,6 +128,7 @@ void ProcessTable::look_again(std::string_view pid, Entry& entry) {
 }
 
 void ProcessTable::look_up(std::string_view pid, const ProcStat& stat, Entry& entry) {
+  look_at_place(pid, entry);
   const auto status = platform::read_proc_status(root_, pid);
   if (!status.ok() && is_unknowable(status.status().code())) return;
   // The pid may have passed to another process between the two readings; what status said is
@@ -128,6 +147,38 @@ void ProcessTable::look_up(std::string_view pid, const ProcStat& stat, Entry& en
   owner.uid = status->real_uid;
   owner.user = users_.name_of(status->real_uid);
   owner.state = OwnerState::kKnown;
+  look_at_host(stat, entry);
+}
+
+void ProcessTable::look_at_host(const ProcStat& stat, Entry& entry) {
+  HostUse& host = entry.host;
+  host.is_zombie = stat.state == 'Z';
+  host.threads = stat.threads;
+  host.memory_bytes = static_cast<double>(stat.resident_bytes);
+  const MonoTime now = clock_->mono();
+  const auto span = entry.cpu_at ? std::optional(now - *entry.cpu_at) : std::nullopt;
+  if (span && *span < kShortestCpuSpan) return;
+  // Counted up by each thread on its own, the sum may be read a tick short of the one before.
+  if (span && stat.cpu_ticks >= entry.cpu_ticks) {
+    const auto spent = static_cast<double>(stat.cpu_ticks - entry.cpu_ticks);
+    host.cpu_ratio = spent / static_cast<double>(platform::kClockTicksPerSecond) / seconds(*span);
+  }
+  entry.cpu_ticks = stat.cpu_ticks;
+  entry.cpu_at = now;
+}
+
+void ProcessTable::look_at_place(std::string_view pid, Entry& entry) {
+  const Result<std::string> text = platform::read_proc_cgroup(root_, pid);
+  if (!text.ok()) return;
+  CgroupPlace place = parse_cgroup(*text);
+  Owner& owner = entry.owner;
+  owner.container = shown_id(place.container_id);
+  owner.container_id = std::move(place.container_id);
+  owner.runtime = std::move(place.runtime);
+  owner.pod = std::move(place.pod_uid);
+  owner.job = std::move(place.job);
+  owner.unit = std::move(place.unit);
+  entry.host.cgroup = std::move(place.path);
 }
 
 // Drops the entry unused for longest when the table is full; false if all are in use.

@@ -49,13 +49,14 @@ class ProcessTableTest : public testing::Test {
     add_stat(pid, comm, start_ticks);
     add_status(pid, uid);
   }
-  ProcessTable table() const { return ProcessTable{platform::RootFs(root_)}; }
+  ProcessTable table() const { return ProcessTable{platform::RootFs(root_), &clock_}; }
   static Process resolve(ProcessTable& table, int64_t pid, std::string driver_name = "") {
     Process process{.pid = pid, .driver_name = std::move(driver_name)};
     table.resolve(std::span(&process, 1));
     return process;
   }
 
+  FakeClock clock_;
   std::string root_;
 };
 
@@ -242,7 +243,7 @@ TEST_F(ProcessTableTest, InAContainerNoRowIsNamedAfterALocalProcess) {
 // FAULT-062
 TEST_F(ProcessTableTest, WithTheHostsProcAContainerKnowsTheRows) {
   write("/proc/self/status", "Uid:\t0\t0\t0\t0\nNSpid:\t800\t1\n");
-  write("/proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 2 0\n");
+  write("/proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 2 0 0\n");
   add_process(4711, "train", 100, 1000);
   ProcessTable processes = table();
   EXPECT_FALSE(processes.is_foreign());
@@ -267,6 +268,70 @@ TEST_F(ProcessTableTest, ManyNewProcessesAreSpreadOverSeveralCalls) {
   EXPECT_EQ(known(), 128);
   processes.resolve(rows);
   EXPECT_EQ(known(), 129);
+}
+
+// FAULT-111
+TEST_F(ProcessTableTest, TheCgroupSaysContainerPodJobAndUnit) {
+  const std::string id(64, 'a');
+  add_process(1, "x", 1, 1000);
+  write("/proc/1/cgroup", "0::/kubepods/pod01234567-89ab-cdef-0123-456789abcdef/" + id + "\n");
+  add_process(2, "x", 1, 1000);
+  write("/proc/2/cgroup", "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n");
+  add_process(3, "x", 1, 1000);  // without the file
+  ProcessTable processes = table();
+  const Owner pod = resolve(processes, 1).owner;
+  EXPECT_EQ(pod.container, "aaaaaaaaaaaa");
+  EXPECT_EQ(pod.container_id, id);
+  EXPECT_EQ(pod.pod, "01234567-89ab-cdef-0123-456789abcdef");
+  EXPECT_EQ(pod.unit, "");
+  const Process job = resolve(processes, 2);
+  EXPECT_EQ(job.owner.job, "7.0");
+  EXPECT_EQ(job.owner.unit, "slurmstepd.scope");
+  EXPECT_EQ(job.host.cgroup, "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0");
+  EXPECT_EQ(resolve(processes, 3).owner.state, OwnerState::kKnown);
+  EXPECT_EQ(resolve(processes, 3).host.cgroup, "");
+}
+
+TEST_F(ProcessTableTest, AProcessThatIsMovedIsFoundInItsNewPlace) {
+  add_process(1, "x", 1, 1000);
+  write("/proc/1/cgroup", "0::/system.slice/a.service\n");
+  ProcessTable processes = table();
+  EXPECT_EQ(resolve(processes, 1).owner.unit, "a.service");
+  write("/proc/1/cgroup", "0::/system.slice/b.service\n");
+  EXPECT_EQ(resolve(processes, 1).owner.unit, "a.service") << "not read at every look";
+  for (uint64_t i = 0; i < ProcessTable::kLooksBetweenPlaces; ++i) resolve(processes, 1);
+  EXPECT_EQ(resolve(processes, 1).owner.unit, "b.service");
+  write("/proc/1/cgroup", "0::/system.slice/c.service\n");
+  add_stat(1, "other", 1);
+  EXPECT_EQ(resolve(processes, 1).owner.unit, "c.service") << "another program, another look";
+}
+
+TEST_F(ProcessTableTest, WhatAProcessTakesOfTheHost) {
+  add_process(1, "x", 1, 1000);
+  const auto stat = [&](uint64_t user, uint64_t system, char state = 'R') {
+    write("/proc/1/stat", std::string("1 (x) ") + state + " 1 1 1 0 -1 4194304 0 0 0 0 " +
+                              std::to_string(user) + " " + std::to_string(system) +
+                              " 0 0 20 0 12 0 1 0 256\n");
+  };
+  stat(1000, 50);
+  ProcessTable processes = table();
+  model::HostUse host = resolve(processes, 1).host;
+  EXPECT_EQ(host.cpu_ratio, std::nullopt) << "one reading is no rate";
+  EXPECT_EQ(host.threads, 12u);
+  EXPECT_EQ(host.memory_bytes, 256.0 * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  clock_.advance(std::chrono::milliseconds(500));
+  stat(1040, 60);
+  EXPECT_EQ(resolve(processes, 1).host.cpu_ratio, std::nullopt) << "too short a time";
+  clock_.advance(std::chrono::milliseconds(1500));
+  stat(1300, 250);
+  EXPECT_EQ(resolve(processes, 1).host.cpu_ratio, 2.5);
+  clock_.advance(std::chrono::seconds(2));
+  stat(1299, 250);
+  EXPECT_EQ(resolve(processes, 1).host.cpu_ratio, 2.5) << "a sum read short is passed over";
+  stat(1299, 250, 'Z');
+  EXPECT_TRUE(resolve(processes, 1).host.is_zombie);
+  remove("/proc/1");
+  EXPECT_EQ(resolve(processes, 1).host, model::HostUse{}) << "what is gone takes nothing";
 }
 
 TEST_F(ProcessTableTest, AProcessOnSeveralDevicesIsOneProcess) {
@@ -326,7 +391,7 @@ TEST_F(ProcessTableTest, WhatTheKernelRefusesIsNotCalledExited) {
 }
 
 TEST_F(ProcessTableTest, RealProcessesThatComeAndGoAreNeverMisnamed) {
-  ProcessTable processes{platform::RootFs("/")};
+  ProcessTable processes{platform::RootFs("/"), &clock_};
   if (processes.is_foreign()) GTEST_SKIP() << "inside a PID namespace of its own";
   for (int round = 0; round < 50; ++round) {
     const pid_t child = ::fork();

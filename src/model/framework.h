@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace gpusight::model {
 
@@ -23,5 +25,14 @@ struct FrameworkUse {
 
   bool operator==(const FrameworkUse&) const = default;
 };
+
+// Its numbers as they are told and shown, and the most that is believed of each (none is negative).
+struct FrameworkNumber {
+  std::string_view key;
+  std::optional<double> FrameworkUse::*member;
+  double most;
+  bool is_memory;  // of a device; the others are of the process
+};
+std::span<const FrameworkNumber> framework_numbers();
 
 }  // namespace gpusight::model

@@ -36,7 +36,7 @@ struct Owner {
   std::string user;                      // name of the uid; empty if there is none
   std::optional<int64_t> start_unix_ms;  // wall time of its start
   // Where its cgroup says that it belongs; empty: nowhere, or not known.
-  std::string container;      // its name, else its id
+  std::string container;      // its name, else what is usually shown of its id
   std::string container_id;   // as its runtime writes it, whole
   std::string runtime;        // "docker", "podman", "containerd", "cri-o", "lxc"
   std::string image;          // of the container

@@ -58,6 +58,48 @@ void append_accounting(JsonWriter& w, const std::optional<Accounting>& accountin
   w.end_object();
 }
 
+void append_framework(JsonWriter& w, const std::optional<FrameworkUse>& told) {
+  w.key("framework");
+  if (!told) {
+    w.null();
+    return;
+  }
+  w.begin_object().key("name").string(told->framework);
+  for (const FrameworkNumber& number : framework_numbers()) {
+    append_number_or_null(w.key(number.key), (*told).*number.member);
+  }
+  w.end_object();
+}
+
+// Where it belongs, and what it takes of the host.
+void append_owner(JsonWriter& w, const Process& process) {
+  const Owner& owner = process.owner;
+  w.key("name").string(process_name(process)).key("user").string(owner.user).key("uid");
+  append_integer_or_null(w, owner.uid);
+  w.key("owner").string(owner_state_key(owner.state)).key("started");
+  append_number_or_null(w, owner.start_unix_ms
+                               ? std::optional(static_cast<double>(*owner.start_unix_ms) / 1000)
+                               : std::nullopt);
+  const std::pair<std::string_view, const std::string*> texts[] = {
+      {"container", &owner.container},
+      {"container_id", &owner.container_id},
+      {"runtime", &owner.runtime},
+      {"image", &owner.image},
+      {"pod", &owner.pod},
+      {"pod_namespace", &owner.pod_namespace},
+      {"job", &owner.job},
+      {"unit", &owner.unit},
+      {"cgroup", &process.host.cgroup},
+      {"arguments", &process.host.arguments},
+  };
+  for (const auto& [key, text] : texts) w.key(key).string(*text);
+  append_number_or_null(w.key("host_cpu_ratio"), process.host.cpu_ratio);
+  append_number_or_null(w.key("host_memory_bytes"), process.host.memory_bytes);
+  w.key("threads");
+  append_integer_or_null(w, process.host.threads);
+  w.key("zombie").boolean(process.host.is_zombie);
+}
+
 void append_process(JsonWriter& w, const Process& process) {
   w.begin_object().key("pid").integer(process.pid);
   w.key("start_ticks").integer(static_cast<int64_t>(process.start_ticks));
@@ -76,9 +118,9 @@ void append_process(JsonWriter& w, const Process& process) {
   append_integer_or_null(w, process.gpu_instance);
   w.key("compute_instance");
   append_integer_or_null(w, process.compute_instance);
-  w.key("name").string(process_name(process)).key("user").string(process.owner.user).key("uid");
-  append_integer_or_null(w, process.owner.uid);
-  w.key("owner").string(owner_state_key(process.owner.state)).end_object();
+  append_owner(w, process);
+  append_framework(w, process.framework);
+  w.end_object();
 }
 
 }  // namespace

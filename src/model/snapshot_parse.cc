@@ -164,6 +164,44 @@ Accounting read_accounting(const Fields& from) {
           .seconds = from.number("seconds", 0, kMostSeconds)};
 }
 
+FrameworkUse read_framework(const Fields& from) {
+  FrameworkUse told{.framework = from.text("name")};
+  for (const FrameworkNumber& number : framework_numbers()) {
+    told.*number.member = from.number(number.key, 0, number.most);
+  }
+  return told;
+}
+
+void read_owner(const Fields& from, Process& process) {
+  constexpr double kMostThreads = UINT32_MAX;
+  Owner& owner = process.owner;
+  owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
+  owner.user = from.text("user");
+  owner.uid = from.small("uid");
+  if (const auto started = from.number("started", 0, kLastSecond)) {
+    owner.start_unix_ms = std::llround(*started * 1000);
+  }
+  const std::pair<const char*, std::string*> texts[] = {
+      {"container", &owner.container},
+      {"container_id", &owner.container_id},
+      {"runtime", &owner.runtime},
+      {"image", &owner.image},
+      {"pod", &owner.pod},
+      {"pod_namespace", &owner.pod_namespace},
+      {"job", &owner.job},
+      {"unit", &owner.unit},
+      {"cgroup", &process.host.cgroup},
+      {"arguments", &process.host.arguments},
+  };
+  for (const auto& [key, text] : texts) *text = from.text(key);
+  process.host.cpu_ratio = from.number("host_cpu_ratio", 0, kMostThreads);
+  process.host.memory_bytes = from.number("host_memory_bytes", 0, kMostTotalBytes);
+  process.host.threads = from.small("threads");
+  process.host.is_zombie = from.flag("zombie");
+  const bool is_known = owner.state == OwnerState::kKnown;
+  (is_known ? owner.command : process.driver_name) = from.text("name");
+}
+
 Process read_process(const Fields& from) {
   Process process;
   process.pid = static_cast<int64_t>(from.whole("pid").value_or(0));
@@ -184,11 +222,8 @@ Process read_process(const Fields& from) {
   if (from.has("accounting")) process.accounting = read_accounting(from.object("accounting"));
   process.gpu_instance = from.small("gpu_instance");
   process.compute_instance = from.small("compute_instance");
-  process.owner.state = from.one_of("owner", &find_owner_state, OwnerState::kPending);
-  process.owner.user = from.text("user");
-  process.owner.uid = from.small("uid");
-  const bool is_known = process.owner.state == OwnerState::kKnown;
-  (is_known ? process.owner.command : process.driver_name) = from.text("name");
+  read_owner(from, process);
+  if (from.has("framework")) process.framework = read_framework(from.object("framework"));
   return process;
 }
 

@@ -1,5 +1,8 @@
 #include "platform/proc.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -9,6 +12,7 @@ namespace {
 
 constexpr size_t kNameBytes = 64;  // the kernel keeps 15 of a program, up to 63 of its own threads
 constexpr size_t kFileBytes = 16384;
+constexpr uint64_t kMostPages = 1ULL << 40;
 constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";  // PROC_PID_INIT_INO
 
 std::string path_of(std::string_view pid, std::string_view file) {
@@ -16,6 +20,8 @@ std::string path_of(std::string_view pid, std::string_view file) {
   path.append(pid).append(1, '/').append(file);
   return path;
 }
+
+uint64_t page_bytes() { return static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 Status corrupt(std::string_view what) { return {Code::kCorrupt, std::string(what)}; }
 
@@ -45,16 +51,29 @@ Result<ProcStat> parse_proc_stat(std::string_view text) {
   const std::vector<std::string_view> fields = split_words(text.substr(close + 1));
   constexpr size_t kState = 3 - 3;
   constexpr size_t kFlags = 9 - 3;
+  constexpr size_t kUserTime = 14 - 3;
+  constexpr size_t kSystemTime = 15 - 3;
+  constexpr size_t kThreads = 20 - 3;
   constexpr size_t kStartTime = 22 - 3;
-  if (fields.size() <= kStartTime || fields[kState].size() != 1) {
+  constexpr size_t kResidentPages = 24 - 3;
+  if (fields.size() <= kResidentPages || fields[kState].size() != 1) {
     return corrupt("stat: too few fields");
   }
   const auto flags = parse_uint(fields[kFlags]);
   const auto start = parse_uint(fields[kStartTime]);
-  if (!flags || !start) return corrupt("stat: a field is no number");
+  const auto user = parse_uint(fields[kUserTime]);
+  const auto system = parse_uint(fields[kSystemTime]);
+  const auto threads = parse_uint(fields[kThreads]);
+  const auto resident = parse_uint(fields[kResidentPages]);
+  if (!flags || !start || !user || !system || !threads || !resident) {
+    return corrupt("stat: a field is no number");
+  }
   stat.state = fields[kState].front();
   stat.flags = static_cast<uint32_t>(*flags);
+  stat.cpu_ticks = *user + *system;
+  stat.threads = static_cast<uint32_t>(std::min<uint64_t>(*threads, UINT32_MAX));
   stat.start_ticks = *start;
+  stat.resident_bytes = std::min(*resident, kMostPages) * page_bytes();
   return stat;
 }
 
@@ -85,6 +104,10 @@ Result<ProcStat> read_proc_stat(const RootFs& root, std::string_view pid) {
 
 Result<ProcStatus> read_proc_status(const RootFs& root, std::string_view pid) {
   return parse_proc_status(TRY(root.read(path_of(pid, "status"), kFileBytes)));
+}
+
+Result<std::string> read_proc_cgroup(const RootFs& root, std::string_view pid) {
+  return root.read(path_of(pid, "cgroup"), kFileBytes);
 }
 
 std::optional<int64_t> read_boot_time_unix_s(const RootFs& root) {

@@ -24,7 +24,10 @@ struct ProcStat {
   std::string comm;  // cleaned
   char state = '?';  // R, S, D, Z, …
   uint32_t flags = 0;
-  uint64_t start_ticks = 0;  // since boot, in ticks of kClockTicksPerSecond
+  uint64_t cpu_ticks = 0;  // spent by all its threads, in ticks of kClockTicksPerSecond
+  uint32_t threads = 0;
+  uint64_t start_ticks = 0;  // since boot, in the same ticks
+  uint64_t resident_bytes = 0;
 
   // Set by the kernel for its own threads; no program can give it to itself.
   bool is_kernel_thread() const { return (flags & 0x00200000U) != 0; }
@@ -50,6 +53,8 @@ Result<ProcStatus> parse_proc_status(std::string_view text);
 // `pid` is a number of this /proc or "self".
 Result<ProcStat> read_proc_stat(const RootFs& root, std::string_view pid);
 Result<ProcStatus> read_proc_status(const RootFs& root, std::string_view pid);
+// The text of /proc/PID/cgroup: a line for each hierarchy.
+Result<std::string> read_proc_cgroup(const RootFs& root, std::string_view pid);
 
 // Seconds since 1970 at which the machine started, from /proc/stat. The kernel derives it from the
 // wall clock, so that it moves when that is set: read it once per process to be dated.

@@ -41,6 +41,9 @@ TEST_F(ProcTest, StatGivesNameStateAndStartTime) {
   EXPECT_EQ(stat->comm, "python3");
   EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->start_ticks, 765432u);
+  EXPECT_EQ(stat->cpu_ticks, 3u);
+  EXPECT_EQ(stat->threads, 9u);
+  EXPECT_EQ(stat->resident_bytes, 200u * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
   EXPECT_FALSE(stat->is_kernel_thread());
 }
 

@@ -178,11 +178,7 @@ void Sampler::publish() {
       mailbox_->dropped() +
       (options_.head ? options_.head->refused_series() + options_.head->dropped_samples() : 0);
   const auto snapshot = std::make_shared<model::Snapshot>(board_.build(at, self, late));
-  if (options_.resolve_owners) {
-    std::vector<std::span<model::Process>> lists;
-    for (model::DeviceSnapshot& device : snapshot->devices) lists.emplace_back(device.processes);
-    options_.resolve_owners(lists);
-  }
+  if (options_.complete) options_.complete(*snapshot);
   append_events(snapshot);
   published_ = snapshot;
   if (options_.head != nullptr) options_.head->append(*snapshot);

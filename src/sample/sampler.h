@@ -35,9 +35,9 @@ class Sampler {
     store::Head* head = nullptr;
     std::vector<model::Device> expected;  // the persisted inventory
     catalog::MetricSet disabled;          // what nobody wants of the devices and the host
-    // Fills in the owners of all devices' processes; called once a tick on the sampling thread,
-    // must not wait. May be empty.
-    std::function<void(std::span<const std::span<model::Process>>)> resolve_owners;
+    // Completes a snapshot before anybody sees it: whose its processes are, what they tell. Called
+    // once a tick on the sampling thread, must not wait. May be empty.
+    std::function<void(model::Snapshot&)> complete;
     // Called on the sampling thread after publication. May be empty.
     std::function<void(const model::SnapshotPtr&)> after_tick;
   };

@@ -168,9 +168,9 @@ class SamplerTest : public testing::Test {
                              .events = &events_,
                              .expected = std::move(expected),
                              .disabled = disabled,
-                             .resolve_owners = [](std::span<const std::span<model::Process>> all) {
-                               for (const auto& list : all) {
-                                 for (model::Process& process : list) {
+                             .complete = [](model::Snapshot& snapshot) {
+                               for (model::DeviceSnapshot& device : snapshot.devices) {
+                                 for (model::Process& process : device.processes) {
                                    process.owner.uid = 1000 + static_cast<uint32_t>(process.pid);
                                  }
                                }
