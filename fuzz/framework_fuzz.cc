@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const FakeClock clock;
   attribute::FrameworkNotes notes(root, &clock);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Status taken = notes.take({.pid = ::getpid(), .uid = 1000}, text);
+  const Status taken = notes.take({.uid = 1000, .pid = ::getpid()}, text);
   CHECK(is_valid_utf8(taken.message()), "an error that was not cleaned");
   model::Snapshot snapshot;
   model::DeviceSnapshot& device = snapshot.devices.emplace_back();

@@ -184,7 +184,9 @@ class Daemon {
         .lang = lang_,
         .metrics_names = names,
         .history = history_ ? &history_->queryable() : nullptr,
-        .release = [this](Duration how_long) { return machine_->release(how_long); }};
+        .release = [this](Duration how_long) { return machine_->release(how_long); },
+        .tell = [this](const model::LocalUser& sender,
+                       std::string_view lines) { return machine_->notes().take(sender, lines); }};
   }
 
   void announce() {

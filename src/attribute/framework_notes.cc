@@ -80,7 +80,7 @@ void add(const FrameworkUse& told, bool with_memory, std::optional<FrameworkUse>
 FrameworkNotes::FrameworkNotes(platform::RootFs root, const Clock* clock)
     : root_(std::move(root)), clock_(clock) {}
 
-Status FrameworkNotes::take(const Sender& sender, std::string_view lines) {
+Status FrameworkNotes::take(const model::LocalUser& sender, std::string_view lines) {
   if (sender.pid <= 0) return {Code::kNotFound, "the sending process is not to be seen from here"};
   const MonoTime now = clock_->mono();
   {

@@ -31,6 +31,7 @@
 #include "base/annotations.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/caller.h"
 #include "model/snapshot.h"
 #include "platform/root_fs.h"
 
@@ -46,17 +47,12 @@ class FrameworkNotes {
   static constexpr double kBurst = 200;
   static constexpr Duration kTrustedFor = std::chrono::seconds(60);
 
-  struct Sender {
-    int64_t pid = 0;  // by our PID namespace; 0: it is not to be seen there
-    uint32_t uid = 0;
-  };
-
   // The clock outlives the table.
   FrameworkNotes(platform::RootFs root, const Clock* clock);
 
   // kInvalidArgument: the text; kExhausted: too many messages, or too many processes;
   // kNotFound: the sender is not to be seen in our /proc.
-  Status take(const Sender& sender, std::string_view lines);
+  Status take(const model::LocalUser& sender, std::string_view lines);
 
   void add_to(model::Snapshot& snapshot) const;
 

@@ -326,6 +326,21 @@ Response Api::release(const Request& request) {
   return json_response(std::move(out));
 }
 
+Response Api::framework(const Request& request) {
+  const auto* const sender = std::get_if<model::LocalUser>(&request.caller.identity);
+  if (sender == nullptr || request.has_origin) {
+    return error_response(403, "not_allowed",
+                          "a process tells of itself on the Unix socket, which says who it is");
+  }
+  if (!options_.tell) return error_response(404, "not_found", "nobody listens here");
+  const Status taken = options_.tell(*sender, request.body);
+  if (taken.ok()) return json_response("{\"status\":\"ok\"}");
+  const bool is_too_much = taken.code() == Code::kExhausted;
+  if (is_too_much) return error_response(429, "too_many", taken.message());
+  const bool is_bad = taken.code() == Code::kInvalidArgument;
+  return error_response(is_bad ? 400 : 404, is_bad ? "bad_line" : "not_found", taken.message());
+}
+
 // Parameters of a form count before those of the target, as in Prometheus.
 Response Api::ask_prom(PromCall call, const Request& request) const {
   PromQuestion question{.call = call, .asked_at = options_.clock->mono()};

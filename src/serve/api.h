@@ -61,6 +61,8 @@ class Api {
     // Lets go of every device for so long, zero takes them back; tells until when. Any thread,
     // returns at once. Empty: there are none to let go of.
     std::function<WallTime(Duration)> release = {};
+    // Takes what a process on this machine tells of itself. Returns at once. Empty: nobody listens.
+    std::function<Status(const model::LocalUser&, std::string_view lines)> tell = {};
   };
   explicit Api(Options options);
 
@@ -77,6 +79,7 @@ class Api {
   Response live(const Request& request);
   Response openapi(const Request& request);
   Response release(const Request& request);
+  Response framework(const Request& request);
   template <PromCall call>
   Response prom(const Request& request) {
     return ask_prom(call, request);

@@ -289,6 +289,38 @@ TEST_F(ApiTest, DevicesAreReleasedByAdminsAlone) {
   EXPECT_EQ(refusal.headers.back(), (std::pair<std::string_view, std::string>("Allow", "POST")));
 }
 
+TEST_F(ApiTest, AProcessTellsOfItselfOnTheUnixSocketOnly) {
+  std::vector<std::pair<int64_t, std::string>> told;
+  Status answer;
+  Api api({.hub = &hub_,
+           .events = &events_,
+           .clock = &clock_,
+           .tell = [&](const model::LocalUser& sender, std::string_view lines) {
+             told.emplace_back(sender.pid, lines);
+             return answer;
+           }});
+  Request r = request("/api/gpusight/v1/framework");
+  r.method = "POST";
+  r.body = "{}";
+  EXPECT_EQ(api.handle(r).status, 403u) << "a stranger on loopback";
+  r.caller = {.identity = model::LocalUser{.uid = 1000, .pid = 77}, .role = model::Role::kOwn};
+  r.has_origin = true;
+  r.origin = "http://localhost:9780";
+  EXPECT_EQ(api.handle(r).status, 403u) << "a page";
+  r.has_origin = false;
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(api.handle(r).status, 200u);
+  EXPECT_EQ(told, (std::vector<std::pair<int64_t, std::string>>{{77, "{}"}}));
+  for (const auto& [code, status] : {std::pair{Code::kInvalidArgument, 400u},
+                                     {Code::kNotFound, 404u},
+                                     {Code::kExhausted, 429u}}) {
+    answer = Status(code, "what is wrong");
+    EXPECT_EQ(api.handle(r).status, status);
+    EXPECT_THAT(std::string(api.handle(r).body.bytes), HasSubstr("what is wrong"));
+  }
+  EXPECT_EQ(api_.handle(r).status, 404u) << "where nobody listens";
+}
+
 // FAULT-130
 TEST_F(ApiTest, HostileNamesAreTextInJson) {
   const std::string name = "<img src=x onerror=\"alert(1)\">\n";

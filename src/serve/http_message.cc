@@ -36,6 +36,7 @@ std::string_view reason_phrase(unsigned status) {
     case 421: return "Misdirected Request";
     case 422: return "Unprocessable Entity";
     case 426: return "Upgrade Required";
+    case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 503: return "Service Unavailable";
     default: return "Internal Server Error";

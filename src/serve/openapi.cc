@@ -37,9 +37,14 @@ void append_parameters(JsonWriter& w, const Route& route) {
   w.end_array();
 }
 
-// The same parameters as those of a form.
-void append_form(JsonWriter& w, const Route& route) {
+// The same parameters as those of a form; lines where there are none.
+void append_body(JsonWriter& w, const Route& route) {
   w.key("requestBody").begin_object().key("content").begin_object();
+  if (route.parameters.empty()) {
+    w.key("application/x-ndjson").begin_object().key("schema").begin_object();
+    w.key("type").string("string").end_object().end_object().end_object().end_object();
+    return;
+  }
   w.key("application/x-www-form-urlencoded").begin_object().key("schema").begin_object();
   w.key("type").string("object").key("properties").begin_object();
   for (const RouteParameter& parameter : route.parameters) {
@@ -68,7 +73,7 @@ void append_refusals(JsonWriter& w, const Route& route) {
 void append_operation(JsonWriter& w, const Route& route, std::string_view method) {
   w.key(method).begin_object().key("summary").string(route.summary);
   if (method == "post") {
-    append_form(w, route);
+    append_body(w, route);
   } else {
     append_parameters(w, route);
   }
@@ -80,8 +85,14 @@ void append_operation(JsonWriter& w, const Route& route, std::string_view method
   } else {
     append_response(w, "200", route.summary, route.content_type);
   }
-  if (route.handler == &Api::release) {
+  const bool is_told = route.handler == &Api::framework;
+  if (is_told || route.handler == &Api::release) {
     append_response(w, "403", "not for this caller", "application/json");
+  }
+  if (is_told) {
+    append_response(w, "400", "a line is wrong; the message names it", "application/json");
+    append_response(w, "404", "the sender is not to be seen", "application/json");
+    append_response(w, "429", "too many messages or processes", "application/json");
   }
   append_refusals(w, route);
   w.end_object().end_object();

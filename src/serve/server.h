@@ -57,7 +57,8 @@ class Server {
     const model::Queryable* history = nullptr;
     promql::QueryLimits query_limits = PromApi::Options{}.limits;
     WorkPool::Options query_threads;
-    std::function<WallTime(Duration)> release = {};    // as the Api has it
+    std::function<WallTime(Duration)> release = {};  // as the Api has them
+    std::function<Status(const model::LocalUser&, std::string_view lines)> tell = {};
     Duration answer_time = std::chrono::seconds(125);  // then nobody waits for a query any more
 
     size_t max_connections = 256;  // by TCP, and as many by the Unix socket
