@@ -56,6 +56,9 @@ enum class MessageId : uint16_t {
   kThrottlePowerCap, kThrottleHwSlowdown, kThrottleSwThermal, kThrottleHwThermal,
   kThrottlePowerBrake,
   kMetricsColumnName, kMetricsColumnKind, kMetricsColumnMeaning,
+  // gpusight who
+  kWhoWhere, kWhoSince, kWhoCommand, kWhoNobody, kWhoHidden, kWhoUnexplained, kWhoUnattributed,
+  kWhoReserved, kWhoSteps, kWhoNoSuchGpu, kWhoZombie, kWhoExited,
   // gpusight history, gpusight query
   kHistoryNone, kHistoryOthers, kHistoryUnreadable, kHistoryHeld, kHistoryNotWritable,
   kHistorySummary, kHistoryRecording, kHistoryNotRecording, kHistoryRecordingUnknown, kHistoryEmpty,

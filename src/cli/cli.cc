@@ -18,6 +18,7 @@
 #include "cli/selftest.h"
 #include "cli/sim.h"
 #include "cli/status.h"
+#include "cli/who.h"
 #include "config/command_line.h"
 #include "config/documents.h"
 #include "config/help.h"
@@ -116,6 +117,7 @@ int run_command(const Config& config, const Machine& machine, const Hooks& hooks
   if (config.help_wanted()) return run_help(config, machine, io);
   switch (config.command()) {
     case CommandId::kStatus: return run_status(config, machine, hooks, client, io);
+    case CommandId::kWho: return run_who(config, machine, hooks, client, io);
     case CommandId::kQuery: return run_query(config, machine, hooks, client, io);
     case CommandId::kHistory: return run_history(config, machine, io);
     case CommandId::kMetrics: return run_metrics(config, machine, io);

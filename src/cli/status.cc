@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "cli/daemon.h"
 #include "cli/format.h"
+#include "cli/snapshot_supplier.h"
 #include "cli/status_query.h"
 #include "cli/status_table.h"
 #include "model/snapshot_json.h"
@@ -14,62 +14,6 @@ namespace {
 using catalog::MessageId;
 using config::Config;
 using config::OptionId;
-using config::OriginKind;
-
-bool named_by_hand(const Config& config, OptionId id) {
-  const OriginKind kind = config.origin(id).kind;
-  return kind == OriginKind::kFlag || kind == OriginKind::kEnvironment;
-}
-
-// Where snapshots come from; decided at the first, kept for all that follow.
-class Supplier {
- public:
-  Supplier(const Config& config, const Machine& machine, const Hooks& hooks,
-           const platform::HttpClient& client)
-      : config_(config), hooks_(hooks), client_(client) {
-    const std::string& socket = config.get<OptionId::kSocket>();
-    must_be_daemon_ = !config.is_default(OptionId::kSocket) &&
-                      config.origin(OptionId::kSocket).kind == OriginKind::kFlag;
-    const bool own_reading =
-        named_by_hand(config, OptionId::kNvml) || named_by_hand(config, OptionId::kRoot);
-    if (!socket.empty()) {
-      sockets_ = {socket};
-    } else {
-      sockets_ = machine.paths.daemon_sockets;
-    }
-    if (own_reading && !must_be_daemon_) sockets_.clear();
-  }
-
-  // A failure's text is for the user.
-  Result<model::Snapshot> next() {
-    for (const std::string& socket : sockets_) {
-      Result<model::Snapshot> snapshot = fetch_from_daemon(client_, socket);
-      if (snapshot.ok()) {
-        // From now on this daemon is the one: its loss is told, not papered over.
-        sockets_ = {socket};
-        must_be_daemon_ = true;
-        return snapshot;
-      }
-      if (snapshot.status().code() == Code::kNotFound && !must_be_daemon_) continue;
-      return Status(snapshot.status().code(), say(MessageId::kDaemonUnreachable, config_.lang(),
-                                                  socket, snapshot.status().message()));
-    }
-    sockets_.clear();
-    const Duration settle = read_before_ ? Duration::zero() : config_.get<OptionId::kSettle>();
-    read_before_ = true;
-    Result<model::SnapshotPtr> snapshot = hooks_.read_once(settle);
-    if (!snapshot.ok()) return snapshot.status();
-    return **snapshot;
-  }
-
- private:
-  const Config& config_;
-  const Hooks& hooks_;
-  const platform::HttpClient& client_;
-  std::vector<std::string> sockets_;
-  bool must_be_daemon_ = false;
-  bool read_before_ = false;
-};
 
 enum class Form : uint8_t { kTable, kJson, kCsv, kQueryJson };
 
@@ -134,17 +78,6 @@ Form form_of(const Config& config) {
   return has_query || config.get<OptionId::kCsv>() ? Form::kCsv : Form::kTable;
 }
 
-// The table says itself why there is no GPU; programs get it beside their empty list.
-void tell_no_devices(const model::Snapshot& snapshot, catalog::Lang lang, Io& io) {
-  for (const model::SourceStatus& source : snapshot.sources) {
-    if (source.name == "host") continue;
-    io.err("gpusight: " +
-           say(MessageId::kNoDevices, lang,
-               catalog::format_message(source.message, lang, source.arguments)) +
-           "\n");
-  }
-}
-
 }  // namespace
 
 int run_status(const Config& config, const Machine& machine, const Hooks& hooks,
@@ -160,7 +93,7 @@ int run_status(const Config& config, const Machine& machine, const Hooks& hooks,
     }
     columns = std::move(parsed).value();
   }
-  Supplier supplier(config, machine, hooks, client);
+  SnapshotSupplier supplier(config, machine, hooks, client);
   Writer writer(config, machine, io, form, std::move(columns));
   const Duration every = config.get<OptionId::kWatch>();
   for (;;) {

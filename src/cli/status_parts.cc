@@ -37,18 +37,6 @@ std::string owner_text(const model::Process& process, OwnerDetail detail, Lang l
   return text;
 }
 
-// Most memory first; what is not known comes last and is never taken for a number.
-std::vector<const model::Process*> by_memory(const model::DeviceSnapshot& device) {
-  std::vector<const model::Process*> order;
-  for (const model::Process& p : device.processes) order.push_back(&p);
-  const auto key = [](const model::Process* p) {
-    const std::optional<double> memory = p->memory_bytes.number();
-    return std::pair(!memory.has_value(), -memory.value_or(0));
-  };
-  std::ranges::stable_sort(order, {}, key);
-  return order;
-}
-
 std::string join(const std::vector<std::string>& parts, std::string_view between) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : std::string(between)) + part;
@@ -71,6 +59,17 @@ Reading reading(const model::Snapshot& snapshot, const model::Samples& samples, 
   r.stale = r.number.has_value() && !value->is_fresh();
   if (r.stale) r.age_seconds = std::max(0.0, seconds(snapshot.mono - value->read_at()));
   return r;
+}
+
+std::vector<const model::Process*> by_memory(const model::DeviceSnapshot& device) {
+  std::vector<const model::Process*> order;
+  for (const model::Process& p : device.processes) order.push_back(&p);
+  const auto key = [](const model::Process* p) {
+    const std::optional<double> memory = p->memory_bytes.number();
+    return std::pair(!memory.has_value(), -memory.value_or(0));
+  };
+  std::ranges::stable_sort(order, {}, key);
+  return order;
 }
 
 std::string device_label(const model::Snapshot& snapshot, const model::DeviceSnapshot& device) {

@@ -44,6 +44,10 @@ class Notes {
 // "0–3, 7" for 0, 1, 2, 3, 7; labels that are no numbers stand alone.
 std::string label_ranges(const std::vector<std::string>& labels);
 
+// The processes of a device, most memory first; what is not known comes last and is never taken for
+// a number.
+std::vector<const model::Process*> by_memory(const model::DeviceSnapshot& device);
+
 // How much is told of each owner, from much to little.
 enum class OwnerDetail : uint8_t { kMemory, kCommand, kUser, kPid };
 

@@ -17,6 +17,7 @@ namespace gpusight::config {
 enum class CommandId : uint8_t {
   kStatus,
   kServe,
+  kWho,
   kQuery,
   kHistory,
   kMetrics,

@@ -21,6 +21,12 @@ constexpr Example kServeExamples[] = {
     {"gpusight serve --simulate if-no-gpu",
      {"the simulated machine where there is no GPU", "没有 GPU 时使用模拟机器"}},
 };
+constexpr Example kWhoExamples[] = {
+    {"gpusight who", {"whose processes are on the GPUs now", "当前各 GPU 上是谁的进程"}},
+    {"gpusight who 3", {"on one GPU, by its number", "某一块 GPU（按编号）"}},
+    {"gpusight who --json | jq '.devices[].processes[].container'",
+     {"the same for a program", "同样内容，供程序使用"}},
+};
 constexpr Example kQueryExamples[] = {
     {"gpusight query 'delta(gpu_memory_used_bytes[24h]) > 1073741824'",
      {"whose memory grew by more than 1 GiB in a day", "一天内显存增长超过 1 GiB 的 GPU"}},
@@ -87,6 +93,24 @@ constexpr CommandRow kCommands[] = {
              "采样所有 GPU，并在回环地址与本地套接字上提供页面、API 与 /metrics。SIGHUP "
              "重新读取配置（全部生效或全部不生效）；收到 SIGTERM 后三秒内退出。"},
         .examples = kServeExamples,
+    },
+    {
+        .id = CommandId::kWho,
+        .name = "who",
+        .synopsis = "[GPU]",
+        .max_arguments = 1,
+        .brief = {"whose processes hold the GPUs", "谁的进程占用 GPU"},
+        .help =
+            {"Lists every process on every GPU, or on the one that is named by number, uuid or "
+             "PCI address: its user, where it belongs (job, pod, container or unit), its share and "
+             "memory, and what it tells from inside its framework; then the memory and the share "
+             "that no process explains. Asks the daemon if one runs, else reads the devices "
+             "itself. Other users' processes are shown to root and the daemon's own user.",
+             "列出每块 GPU（或按编号、UUID、PCI 地址指定的一块）上的所有进程：用户、归属（作业、"
+             "Pod、容器或服务单元）、占用份额与显存，以及其框架内部上报的数据；随后是没有进程能"
+             "解释的显存与份额。若守护进程在运行则向其查询，否则自行读取设备。其他用户的进程只对 "
+             "root 与守护进程自身的用户显示。"},
+        .examples = kWhoExamples,
     },
     {
         .id = CommandId::kQuery,

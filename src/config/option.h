@@ -107,8 +107,8 @@ struct OptionRow {
 };
 
 // Commands that read devices, themselves or through the daemon.
-inline constexpr CommandSet kReaders =
-    set_of(CommandId::kStatus) | set_of(CommandId::kServe) | set_of(CommandId::kSelftest);
+inline constexpr CommandSet kReaders = set_of(CommandId::kStatus) | set_of(CommandId::kWho) |
+                                       set_of(CommandId::kServe) | set_of(CommandId::kSelftest);
 // Commands that read recorded history.
 inline constexpr CommandSet kHistorians = set_of(CommandId::kQuery) | set_of(CommandId::kHistory);
 
@@ -512,7 +512,7 @@ inline constexpr OptionRow kOptions[] = {
         .implied = "1s",
         .min = 0,
         .max = 60'000,
-        .commands = set_of(CommandId::kStatus),
+        .commands = set_of(CommandId::kStatus) | set_of(CommandId::kWho),
         .help =
             {"Without a daemon: wait this long between two readings, so that what needs two "
              "is there. Alone it means 1s.",
@@ -541,9 +541,9 @@ inline constexpr OptionRow kOptions[] = {
         .letter = 'j',
         .type = OptionType::kBool,
         .initial = "false",
-        .commands = set_of(CommandId::kStatus) | set_of(CommandId::kMetrics) |
-                    set_of(CommandId::kSelftest) | set_of(CommandId::kSim) |
-                    set_of(CommandId::kVersion) | kHistorians,
+        .commands = set_of(CommandId::kStatus) | set_of(CommandId::kWho) |
+                    set_of(CommandId::kMetrics) | set_of(CommandId::kSelftest) |
+                    set_of(CommandId::kSim) | set_of(CommandId::kVersion) | kHistorians,
         .help = {"JSON: numbers are numbers in SI units, what is absent is null with its reason.",
                  "输出 JSON：数值使用国际单位，缺失的值为 null 并附原因。"},
         .since = "0.1.0",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/snapshot_json_parts.h"
+#include "model/unexplained.h"
 
 namespace gpusight::model {
 namespace parts {
@@ -203,6 +204,8 @@ void append_processes(JsonWriter& w, const DeviceSnapshot& device, const Caller&
   append_users(w, device);
   uint64_t hidden = 0;
   for (const UserTotal& total : device.hidden_users) hidden += total.processes;
+  append_number_or_null(w.key("unexplained_memory_bytes"), unexplained_memory_bytes(device));
+  append_number_or_null(w.key("unattributed_ratio"), unattributed_ratio(device));
   w.key("processes");
   if (device.processes_known) {
     w.begin_array();
@@ -356,6 +359,23 @@ void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller&
   w.end_array();
   append_topology(w, snapshot.topology.get());
   w.end_object();
+}
+
+std::string owners_json(const Snapshot& snapshot, const Caller& caller, std::string_view version) {
+  std::string out;
+  JsonWriter w(out);
+  w.begin_object().key("version").string(version);
+  w.key("time").number(parts::document_time(snapshot.wall));
+  w.key("simulated").boolean(snapshot.simulated).key("devices").begin_array();
+  for (const DeviceSnapshot& device : snapshot.devices) {
+    w.begin_object();
+    append_facts(w, *device.device);
+    w.key("state").string(device_state_key(device.state));
+    parts::append_processes(w, device, caller);
+    w.end_object();
+  }
+  w.end_array().end_object();
+  return out;
 }
 
 std::string snapshot_json(const Snapshot& snapshot, const Caller& caller,

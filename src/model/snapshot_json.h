@@ -21,6 +21,9 @@ namespace gpusight::model {
 // Grows only when a document changes in a way that old readers would misread.
 inline constexpr int kSnapshotSchema = 1;
 
+// Of each device the facts and whose it is, and nothing else: members as in the whole document.
+std::string owners_json(const Snapshot& snapshot, const Caller& caller, std::string_view version);
+
 std::string snapshot_json(const Snapshot& snapshot, const Caller& caller, std::string_view version);
 void append_snapshot_json(JsonWriter& w, const Snapshot& snapshot, const Caller& caller,
                           std::string_view version);
