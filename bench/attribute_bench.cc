@@ -45,8 +45,8 @@ class Tree {
                                 number + " 1000000 2000 0\n");
     write(folder + "/status", "Uid:\t1000\t1000\t1000\t1000\nNSpid:\t" + number + "\n");
     write(folder + "/cmdline", "python train.py --token abc");
-    write(folder + "/cgroup", "0::/system.slice/docker-" + std::string(60, 'a') +
-                                  number.insert(0, 4 - number.size(), '0') + ".scope\n");
+    const std::string id = std::string(64 - number.size(), 'a') + number;
+    write(folder + "/cgroup", "0::/system.slice/docker-" + id + ".scope\n");
   }
 
   std::string root_;
