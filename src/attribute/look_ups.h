@@ -2,7 +2,7 @@
 // and never waits.
 //
 // ask() returns the last answer, or nullopt while there is none, and has it found again when it is
-// older than kFreshFor. The finder is called on the thread, one key after another; where it never
+// older than `fresh_for`. The finder is called on the thread, one key after another; where it never
 // returns, no new answers come and nobody else is held up. The thread starts with the first
 // question, so that what nobody asks costs nothing, and is not joined: it and the finder are left
 // behind when this goes, and end with the look-up they are in.
@@ -39,8 +39,10 @@ class LookUps {
   using Finder = std::function<Answer(const Key&)>;
 
   // The clock outlives this; the thread does not use it.
-  LookUps(Finder finder, const Clock* clock)
-      : clock_(clock), shared_(std::make_shared<Shared>(std::move(finder))) {}
+  LookUps(Finder finder, const Clock* clock, Duration fresh_for = kFreshFor)
+      : clock_(clock),
+        fresh_for_(fresh_for),
+        shared_(std::make_shared<Shared>(std::move(finder))) {}
   ~LookUps() {
     const MutexLock lock(shared_->mutex);
     shared_->is_over = true;
@@ -60,7 +62,7 @@ class LookUps {
     }
     Item& item = it->second;
     item.asked_at = now;
-    const bool is_fresh = item.sought_at && now - *item.sought_at < kFreshFor;
+    const bool is_fresh = item.sought_at && now - *item.sought_at < fresh_for_;
     if (!is_fresh && !item.is_queued) {
       item.is_queued = true;
       item.sought_at = now;
@@ -138,6 +140,7 @@ class LookUps {
   }
 
   const Clock* const clock_;
+  const Duration fresh_for_;
   const std::shared_ptr<Shared> shared_;
 };
 
