@@ -25,12 +25,14 @@ Origin origin_of(const config::Config& config) {
   return {.root = config.get<kRoot>(),
           .nvml_path = config.get<kNvml>(),
           .interval = config.get<kInterval>(),
-          .disabled = disabled};
+          .disabled = disabled,
+          .job_map_dir = config.get<kJobMapDir>()};
 }
 
 Machine::Machine(const Origin& origin, store::Inventory* inventory)
     : inventory_(inventory),
       processes_(platform::RootFs(origin.root), &clock_),
+      jobs_(platform::RootFs(origin.root), origin.job_map_dir, &clock_),
       notes_(platform::RootFs(origin.root), &clock_),
       sampler_(sampler_options(origin)) {}
 
@@ -61,6 +63,7 @@ sample::Sampler::Options Machine::sampler_options(const Origin& origin) {
     std::vector<std::span<model::Process>> lists;
     for (model::DeviceSnapshot& device : snapshot.devices) lists.emplace_back(device.processes);
     processes_.resolve_lists(lists);
+    jobs_.add_to(snapshot);
     notes_.add_to(snapshot);
   };
   options.after_tick = [this](const model::SnapshotPtr& snapshot) {

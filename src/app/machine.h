@@ -8,6 +8,7 @@
 #include <string>
 
 #include "attribute/framework_notes.h"
+#include "attribute/job_maps.h"
 #include "attribute/process_table.h"
 #include "base/clock.h"
 #include "collect/source.h"
@@ -28,6 +29,7 @@ struct Origin {
   Duration interval = std::chrono::seconds(1);
   collect::Pace pace = collect::Pace::kSpread;
   catalog::MetricSet disabled = {};
+  std::string job_map_dir = {};  // as attribute::JobMaps takes it
 };
 
 Origin origin_of(const config::Config& config);
@@ -63,6 +65,7 @@ class Machine {
   store::Inventory* inventory_;
   store::History* history_ = nullptr;
   attribute::ProcessTable processes_;
+  attribute::JobMaps jobs_;
   attribute::FrameworkNotes notes_;
   sample::Sampler sampler_;
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "attribute/cgroup_path.h"
+#include "attribute/masked_arguments.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -38,13 +40,41 @@ std::string shown_id(const std::string& id) {
   return id.size() == kIdDigits ? id.substr(0, kShownDigits) : id;
 }
 
+// Longer command lines than are shown are read, so that a secret is not cut from its name.
+constexpr size_t kCommandLineBytes = 16384;
+
+// Empty where the pid has passed to another process.
+std::string find_arguments(const platform::RootFs& root, int64_t pid, uint64_t start_ticks) {
+  const std::string number = std::to_string(pid);
+  const auto text = root.read("/proc/" + number + "/cmdline", kCommandLineBytes);
+  if (!text.ok()) return "";
+  const auto stat = platform::read_proc_stat(root, number);
+  if (!stat.ok() || stat->start_ticks != start_ticks) return "";
+  return masked_arguments(*text);
+}
+
+// What the thread that asks runtimes owns: it may outlive the table.
+struct ContainerFinder {
+  explicit ContainerFinder(platform::RootFs root) : names(std::move(root), &clock) {}
+  SystemClock clock;
+  ContainerNames names;
+};
+
 }  // namespace
 
 ProcessTable::ProcessTable(platform::RootFs root, const Clock* clock)
     : root_(std::move(root)),
       clock_(clock),
       foreign_(!platform::is_machine_pid_namespace(root_)),
-      users_(root_) {}
+      users_(root_),
+      arguments_([root = root_](
+                     const ProcessKey& key) { return find_arguments(root, key.first, key.second); },
+                 clock),
+      containers_(
+          [finder = std::make_shared<ContainerFinder>(root_)](const ContainerKey& key) {
+            return finder->names.find(key.first, key.second);
+          },
+          clock) {}
 
 void ProcessTable::resolve(std::span<model::Process> processes) {
   resolve_lists(std::span(&processes, 1));
@@ -98,6 +128,7 @@ ProcessTable::Entry* ProcessTable::entry_of(int64_t pid, uint64_t told_start) {
     char digits[24];
     const auto end = std::to_chars(std::begin(digits), std::end(digits), pid).ptr;
     look_again({digits, static_cast<size_t>(end - digits)}, entry);
+    if (entry.owner.state == OwnerState::kKnown) look_elsewhere(pid, entry);
   }
   return &entry;
 }
@@ -111,7 +142,8 @@ void ProcessTable::look_again(std::string_view pid, Entry& entry) {
       // A pid whose first look finds nothing has used up its part of the budget, too.
       if (entry.owner.state == OwnerState::kPending) ++new_in_call_;
       entry.owner.state = OwnerState::kExited;
-      entry.host = HostUse{.cgroup = std::move(entry.host.cgroup)};
+      entry.host = HostUse{.arguments = std::move(entry.host.arguments),
+                           .cgroup = std::move(entry.host.cgroup)};
     }
     return;
   }
@@ -172,13 +204,32 @@ void ProcessTable::look_at_place(std::string_view pid, Entry& entry) {
   if (!text.ok()) return;
   CgroupPlace place = parse_cgroup(*text);
   Owner& owner = entry.owner;
+  const bool has_names = !place.container_id.empty() && place.container_id == owner.container_id;
+  entry.host.cgroup = std::move(place.path);
+  if (has_names) return;  // where it was
   owner.container = shown_id(place.container_id);
   owner.container_id = std::move(place.container_id);
   owner.runtime = std::move(place.runtime);
   owner.pod = std::move(place.pod_uid);
   owner.job = std::move(place.job);
   owner.unit = std::move(place.unit);
-  entry.host.cgroup = std::move(place.path);
+  owner.image.clear();
+  owner.pod_namespace.clear();
+}
+
+void ProcessTable::look_elsewhere(int64_t pid, Entry& entry) {
+  if (auto arguments = arguments_.ask({pid, entry.start_ticks})) {
+    entry.host.arguments = *std::move(arguments);
+  }
+  Owner& owner = entry.owner;
+  if (owner.container_id.empty()) return;
+  const auto found = containers_.ask({owner.container_id, owner.runtime});
+  if (!found || *found == ContainerName{}) return;
+  if (!found->name.empty()) owner.container = found->name;
+  if (!found->image.empty()) owner.image = found->image;
+  if (found->pod.empty()) return;
+  owner.pod = found->pod;
+  owner.pod_namespace = found->pod_namespace;
 }
 
 // Drops the entry unused for longest when the table is full; false if all are in use.

@@ -12,6 +12,11 @@
 // would be another program's. The driver's own name is not used either: the library takes it from
 // the same /proc.
 //
+// What may take long is looked up elsewhere (attribute/look_ups.h): the arguments, whose file makes
+// the reader wait for the process, on one thread, what the runtime of a container calls it on
+// another. Until they are known there are no arguments, and a container and a pod are their ids. A
+// row keeps what it has when a runtime goes away, and is asked about again every minute.
+//
 // A call reads three or four small files for a process not seen before, at most kNewPerCall of
 // those a call (the rest stay kPending until the next), and at most two for each other. None of
 // them waits for the process (platform/proc.h). Cost: 5 µs a known process, 20 µs a new one (-O2,
@@ -28,8 +33,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "attribute/container_names.h"
+#include "attribute/look_ups.h"
 #include "base/clock.h"
 #include "model/process.h"
 #include "platform/proc.h"
@@ -60,6 +69,9 @@ class ProcessTable {
   uint64_t refused() const { return refused_; }
 
  private:
+  using ProcessKey = std::pair<int64_t, uint64_t>;           // pid, start_ticks
+  using ContainerKey = std::pair<std::string, std::string>;  // id, runtime
+
   struct Entry {
     uint64_t start_ticks = 0;
     uint64_t looked_at_in = 0;  // the number of a call: when /proc was read
@@ -78,6 +90,7 @@ class ProcessTable {
   void look_up(std::string_view pid, const platform::ProcStat& stat, Entry& entry);
   void look_at_host(const platform::ProcStat& stat, Entry& entry);
   void look_at_place(std::string_view pid, Entry& entry);
+  void look_elsewhere(int64_t pid, Entry& entry);
   bool make_room();
   std::optional<int64_t> start_unix_ms(uint64_t start_ticks);
 
@@ -85,6 +98,8 @@ class ProcessTable {
   const Clock* clock_;
   bool foreign_;
   platform::UserNames users_;
+  LookUps<ProcessKey, std::string> arguments_;
+  LookUps<ContainerKey, ContainerName> containers_;
   std::unordered_map<int64_t, Entry> entries_;
   uint64_t call_ = 0;
   size_t new_in_call_ = 0;

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <memory>
+#include <thread>
 
 namespace gpusight::attribute {
 namespace {
@@ -411,6 +414,86 @@ TEST_F(ProcessTableTest, RealProcessesThatComeAndGoAreNeverMisnamed) {
   ASSERT_TRUE(self.owner.start_unix_ms.has_value());
   EXPECT_LT(*self.owner.start_unix_ms, now_ms + 2000);
   EXPECT_GT(*self.owner.start_unix_ms, now_ms - 600'000);
+}
+
+// Asks once a look, as ticks do, until the row is as it should be.
+template <typename Wanted>
+Process wait_until(ProcessTable& table, int64_t pid, Wanted wanted) {
+  Process process;
+  for (int i = 0; i < 2000; ++i) {
+    process = Process{.pid = pid};
+    table.resolve(std::span(&process, 1));
+    if (wanted(process)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return process;
+}
+
+TEST_F(ProcessTableTest, ArgumentsComeLaterAndWithoutSecrets) {
+  add_process(42, "python", 100, 1000);
+  write("/proc/42/cmdline", std::string("python\0train.py\0--token\0abc\0", 28));
+  auto t = table();
+  const Process p =
+      wait_until(t, 42, [](const Process& process) { return !process.host.arguments.empty(); });
+  EXPECT_EQ(p.host.arguments, "python train.py --token ***");
+  remove("/proc/42");
+  EXPECT_EQ(resolve(t, 42).host.arguments, "python train.py --token ***");
+  // The pid of another process: what was found belongs to the old one.
+  add_process(42, "cat", 200, 1001);
+  write("/proc/42/cmdline", "cat");
+  EXPECT_EQ(resolve(t, 42).host.arguments, "");
+}
+
+TEST_F(ProcessTableTest, ACommandLineThatNeverComesHoldsNothingUp) {
+  add_process(42, "python", 100, 1000);
+  // As the file of a process whose memory is locked.
+  const auto release = std::make_shared<std::promise<void>>();
+  platform::RootFs root(root_);
+  root.intercept_for_testing([gate = release->get_future().share()](
+                                 std::string_view path) -> std::optional<Result<std::string>> {
+    if (path.ends_with("/cmdline")) gate.wait();
+    return std::nullopt;
+  });
+  {
+    ProcessTable t(root, &clock_);
+    EXPECT_EQ(resolve(t, 42).owner.command, "python");
+    EXPECT_EQ(resolve(t, 42).host.arguments, "");
+  }
+  release->set_value();
+}
+
+// FAULT-111
+TEST_F(ProcessTableTest, ContainersGetTheirNamesWhenTheRuntimeTells) {
+  const std::string id(64, 'a');
+  const std::string uid = "3f2a1b0c-9d8e-4f6a-8b4c-3d2e1f0a9b8c";
+  add_process(42, "python", 100, 1000);
+  write("/proc/42/cgroup", "0::/kubepods/pod" + uid + "/cri-containerd-" + id + "\n");
+  write("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id + "/config.json",
+        R"({"annotations":{"io.kubernetes.cri.container-name":"train",
+            "io.kubernetes.cri.image-name":"pytorch:2.4",
+            "io.kubernetes.cri.sandbox-name":"train-0",
+            "io.kubernetes.cri.sandbox-namespace":"ml"}})");
+  auto t = table();
+  const Process first = resolve(t, 42);
+  EXPECT_EQ(first.owner.container_id, id);
+  const Process p =
+      wait_until(t, 42, [](const Process& process) { return process.owner.container == "train"; });
+  EXPECT_EQ(p.owner.container, "train");
+  EXPECT_EQ(p.owner.image, "pytorch:2.4");
+  EXPECT_EQ(p.owner.pod, "train-0");
+  EXPECT_EQ(p.owner.pod_namespace, "ml");
+  // Looked at again and again, the names stay.
+  for (uint64_t i = 0; i < 2 * ProcessTable::kLooksBetweenPlaces; ++i) {
+    EXPECT_EQ(resolve(t, 42).owner.pod, "train-0");
+  }
+  // Moved elsewhere, it has none of them.
+  write("/proc/42/cgroup", "0::/system.slice/x.service\n");
+  const Process moved =
+      wait_until(t, 42, [](const Process& process) { return process.owner.unit == "x.service"; });
+  EXPECT_EQ(moved.owner.container, "");
+  EXPECT_EQ(moved.owner.image, "");
+  EXPECT_EQ(moved.owner.pod, "");
+  EXPECT_EQ(moved.owner.pod_namespace, "");
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ enum class OptionId : uint8_t {
   kListen,
   kMetricsNames,
   kDisabledMetrics,
+  kJobMapDir,
   kSimulate,
   kNoHistory,
   kHistoryCommit,
@@ -282,6 +283,21 @@ inline constexpr OptionRow kOptions[] = {
                  "or groups such as activity. Driver calls that serve only them are not made.",
                  "不采集的指标（逗号分隔）：名称、模式（如 gpu_nvlink_*）或分组（如 activity）。"
                  "仅为它们服务的驱动调用也不再进行。"},
+        .since = "0.1.0",
+    },
+    {
+        .id = OptionId::kJobMapDir,
+        .flag = "job-map-dir",
+        .environment = "GPUSIGHT_JOB_MAP_DIR",
+        .key = "attribute.job_map_dir",
+        .type = OptionType::kPath,
+        .value_name = "DIR",
+        .commands = kReaders,
+        .help = {"Where the batch system writes which GPU belongs to which job, as dcgm-exporter "
+                 "has it: a file for each GPU's index, a job id a line. /run/gpustat is read "
+                 "anyhow.",
+                 "批处理系统记录 GPU 所属作业的目录，格式同 dcgm-exporter：每个 GPU "
+                 "索引一个文件，每行一个作业号。/run/gpustat 总会读取。"},
         .since = "0.1.0",
     },
     {
