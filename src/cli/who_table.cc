@@ -67,7 +67,7 @@ class WhoTable {
     const auto add_text = [&](const std::string& text) {
       table.add({{std::exchange(label, {})}, {text, Style::kDim}});
     };
-    if (is_parent_of_instances(device)) return;
+    if (is_shown_by_instances(device)) return;
     if (!device.processes_known && device.hidden_users.empty()) {
       return add_text(state_text(device));
     }
@@ -173,10 +173,17 @@ class WhoTable {
     return std::string(kAbsentMark) + " " + word(model::reason_message(device.processes_reason));
   }
 
-  bool is_parent_of_instances(const DeviceSnapshot& device) const {
-    return device.processes.empty() &&
-           std::ranges::any_of(snapshot_.devices, [&](const DeviceSnapshot& other) {
-             return other.device->parent == device.device->uuid;
+  // Whether all that the device has is shown at the instances that it is divided into.
+  bool is_shown_by_instances(const DeviceSnapshot& device) const {
+    std::vector<int64_t> pids;
+    bool has_instances = false;
+    for (const DeviceSnapshot& other : snapshot_.devices) {
+      if (other.device->parent != device.device->uuid) continue;
+      has_instances = true;
+      for (const Process& process : other.processes) pids.push_back(process.pid);
+    }
+    return has_instances && std::ranges::all_of(device.processes, [&](const Process& process) {
+             return std::ranges::find(pids, process.pid) != pids.end();
            });
   }
 
