@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kPathBytes = 1024;
 constexpr size_t kIdLength = 64;
+constexpr size_t kMostJobDigits = 20;
 constexpr size_t kUidLength = 36;        // with its hyphens
 constexpr size_t kMirrorUidLength = 32;  // of a pod that the kubelet has from a file
 
@@ -20,8 +21,9 @@ bool is_hex(std::string_view text) {
 }
 bool is_id(std::string_view text) { return text.size() == kIdLength && is_hex(text); }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+bool is_job_number(std::string_view text) {
+  return !text.empty() && text.size() <= kMostJobDigits &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Takes the prefix away if it is there.
@@ -126,7 +128,7 @@ class Reader {
   bool read_job(std::string_view name, std::string_view before) {
     if (name.starts_with("slurm") || name.ends_with("slurmstepd.scope")) in_slurm_ = true;
     std::string_view rest = name;
-    if (in_slurm_ && take_prefix(rest, "job_") && is_number(rest)) {
+    if (in_slurm_ && take_prefix(rest, "job_") && is_job_number(rest)) {
       place_.job = rest;
       return true;
     }

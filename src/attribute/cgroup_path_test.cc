@@ -96,6 +96,7 @@ TEST(CgroupPath, JobsOfBatchSystems) {
       {"/pbs_jobs.service/jobid/88.head", "88.head"},
       {"/system.slice/job_9/step_1", ""},
       {"/slurm/uid_0/job_x", ""},
+      {"/slurm/uid_0/job_" + std::string(21, '4'), ""},
   };
   for (const auto& c : cases) EXPECT_EQ(v2(c.path).job, c.job) << c.path;
   // A container that a job started.
