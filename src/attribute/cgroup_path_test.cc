@@ -1,5 +1,6 @@
 #include "attribute/cgroup_path.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -64,11 +65,14 @@ TEST(CgroupPath, AMonitorIsNotInTheContainerItWatches) {
 // FAULT-111
 TEST(CgroupPath, PodsByBothOfTheKubeletsSpellings) {
   for (const std::string& path :
-       {"/kubepods/burstable/pod" + kUid + "/" + kId, "/kubepods/pod" + kUid + "/" + kId,
-        "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" + kUidInSlice +
-            ".slice/cri-containerd-" + kId + ".scope",
-        "/system.slice/containerd.service/kubepods-burstable-pod" + kUidInSlice +
-            ".slice:cri-containerd:" + kId}) {
+       {fmt::format("/kubepods/burstable/pod{}/{}", kUid, kId),
+        fmt::format("/kubepods/pod{}/{}", kUid, kId),
+        fmt::format("/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{}.slice"
+                    "/cri-containerd-{}.scope",
+                    kUidInSlice, kId),
+        fmt::format("/system.slice/containerd.service/kubepods-burstable-pod{}.slice"
+                    ":cri-containerd:{}",
+                    kUidInSlice, kId)}) {
     EXPECT_EQ(v2(path).pod_uid, kUid) << path;
     EXPECT_EQ(v2(path).container_id, kId) << path;
     EXPECT_EQ(v2(path).unit, "") << path;

@@ -11,7 +11,6 @@
 namespace gpusight::cli {
 namespace {
 
-using catalog::MessageId;
 using config::Config;
 using config::OptionId;
 

@@ -87,7 +87,8 @@ inline model::DeviceSnapshot gpu(uint32_t index, std::string name, const Load& l
 
 // An instance of the GPU at `parent`; everything of the board as a whole is not its own.
 inline model::DeviceSnapshot instance(const model::DeviceSnapshot& parent, uint32_t gpu_instance,
-                                      std::string profile, double used_gib, double total_gib) {
+                                      const std::string& profile, double used_gib,
+                                      double total_gib) {
   model::DeviceSnapshot d;
   d.device = std::make_shared<const model::Device>(model::Device{
       .uuid = "MIG-00000000-0000-0000-0000-00000000000" + std::to_string(gpu_instance),
@@ -99,7 +100,7 @@ inline model::DeviceSnapshot instance(const model::DeviceSnapshot& parent, uint3
       .parent = parent.device->uuid,
       .gpu_instance = gpu_instance,
       .compute_instance = 0,
-      .profile = std::move(profile)});
+      .profile = profile});
   set(d.samples, MetricId::kGpuUp, fresh(1));
   set(d.samples, MetricId::kGpuUtilization, Value::absent(Reason::kNotSupported));
   set(d.samples, MetricId::kGpuMemoryUsed, fresh(used_gib * kGiB));

@@ -142,8 +142,9 @@ Samples read_samples(const Fields& subject, catalog::Scope scope) {
     if (row.label.empty()) metrics.fail(name, "a number or null");
     const size_t first = samples.size();
     for (const auto& [label, number] : found.items()) {
-      samples.push_back(
-          {row.id, clean_text(label), read_value(subject, number, name + "{" + label + "}")});
+      std::string key = name;
+      key.append("{").append(label).append("}");
+      samples.push_back({row.id, clean_text(label), read_value(subject, number, key)});
     }
     // Cleaning may have changed the order and made labels equal.
     const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(first);
